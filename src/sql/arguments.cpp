@@ -5,12 +5,30 @@
 #include "privacy/sparse_vector.hpp"
 
 #include "query/units.hpp"
+#include "sql/setter.hpp"
 
 namespace dp::sql {
 
 void require(FunctionCallInfo fcinfo, int argument, const char *name) {
     if (PG_ARGISNULL(argument))
-        ereport(ERROR, (errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED), errmsg("%s must not be null", name)));
+        refuse_as(ERRCODE_NULL_VALUE_NOT_ALLOWED, psprintf("%s must not be null", name), nullptr, nullptr);
+}
+
+static const char *name_of_argument(Oid function, int argument) {
+    HeapTuple tuple = SearchSysCache1(PROCOID, ObjectIdGetDatum(function));
+    if (!HeapTupleIsValid(tuple))
+        elog(ERROR, "cache lookup failed for function %u", function);
+    Oid *types;
+    char **names, *modes;
+    (void)get_func_arg_info(tuple, &types, &names, &modes);
+    ReleaseSysCache(tuple);
+    return names[argument];
+}
+
+void require_first(FunctionCallInfo fcinfo, int n) {
+    for (int i = 0; i < n; i++)
+        if (PG_ARGISNULL(i))
+            require(fcinfo, i, name_of_argument(fcinfo->flinfo->fn_oid, i));
 }
 
 char *text_argument(FunctionCallInfo fcinfo, int argument) {
@@ -21,19 +39,14 @@ ArrayType *array_argument(FunctionCallInfo fcinfo, int argument) {
     return PG_ARGISNULL(argument) ? nullptr : PG_GETARG_ARRAYTYPE_P(argument);
 }
 
-static void refuse(const char *name) {
-    ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED), errmsg("%s is not supported by this version", name),
-                    errhint("Leave it at its default.")));
-}
-
 void refuse_unless_null(FunctionCallInfo fcinfo, int argument, const char *name) {
     if (!PG_ARGISNULL(argument))
-        refuse(name);
+        refuse_form(psprintf("%s is not supported by this version", name), "Leave it at its default.");
 }
 
 void refuse_if_true(FunctionCallInfo fcinfo, int argument, const char *name) {
     if (!PG_ARGISNULL(argument) && PG_GETARG_BOOL(argument))
-        refuse(name);
+        refuse_unless_null(fcinfo, argument, name);
 }
 
 bool takes_away(Datum numeric) {
@@ -45,22 +58,19 @@ bool is_empty_text(Datum word) {
 }
 
 void refuse_half_of_groups() {
-    ereport(ERROR,
-            (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("group_a and group_b go together"),
-             errhint("Pass two conditions, group_a => $$sex = 'Female'$$, group_b => $$sex = 'Male'$$, or none.")));
-    pg_unreachable();
+    refuse_value("group_a and group_b go together",
+                 "Pass two conditions, group_a => $$sex = 'Female'$$, group_b => $$sex = 'Male'$$, or none.");
 }
 
 privacy::Mechanism mechanism_named(const char *name) {
     if (strcmp(name, "laplace") == 0)
         return privacy::Mechanism::laplace;
     if (strcmp(name, "auto") == 0)
-        ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("mechanism auto belongs to a policy"),
-                        errdetail("It means Gaussian noise where the bound and the price make that the smaller one."),
-                        errhint("Use 'laplace' or 'gaussian': dp_explain() of the analyst's says which is drawn.")));
+        refuse_value("mechanism auto belongs to a policy",
+                     "Use 'laplace' or 'gaussian': dp_explain() of the analyst's says which is drawn.",
+                     "It means Gaussian noise where the bound and the price make that the smaller one.");
     if (strcmp(name, "gaussian") != 0)
-        ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("unknown mechanism: \"%s\"", name),
-                        errhint("Use 'laplace' or 'gaussian'.")));
+        refuse_value(psprintf("unknown mechanism: \"%s\"", name), "Use 'laplace' or 'gaussian'.");
     return privacy::Mechanism::gaussian;
 }
 
@@ -68,25 +78,26 @@ privacy::Calibration calibration_named(const char *name) {
     if (strcmp(name, "sound") == 0)
         return privacy::Calibration::sound;
     if (strcmp(name, "published") != 0)
-        ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("unknown calibration: \"%s\"", name),
-                        errhint("Use 'sound' or 'published'.")));
+        refuse_value(psprintf("unknown calibration: \"%s\"", name), "Use 'sound' or 'published'.");
     return privacy::Calibration::published;
 }
 
+// NaN fits nothing, as it fails every comparison.
+static void check_number(bool fits, const char *name, double value, const char *range, const char *hint) {
+    if (!fits)
+        refuse_value(psprintf("%s must be %s, not %s", name, range, float8out_internal(value)), hint);
+}
+
 double checked_tau(double tau) {
-    if (!(tau >= 0 && tau <= 1)) // NaN fails every comparison
-        ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-                        errmsg("tau must be between 0 and 1, not %s", float8out_internal(tau)),
-                        errhint("tau is the smallest permitted RDR_min/RDR_max: 0.95 is strict, 0.05 is lax.")));
+    check_number(tau >= 0 && tau <= 1, "tau", tau, "between 0 and 1",
+                 "tau is the smallest permitted RDR_min/RDR_max: 0.95 is strict, 0.05 is lax.");
     return tau;
 }
 
 double checked_tau_var(double tau_var) {
-    if (!(tau_var >= 0 && tau_var <= 1))
-        ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-                        errmsg("tau_var must be between 0 and 1, not %s", float8out_internal(tau_var)),
-                        errhint("tau_var is the largest permitted variance of the normalised RDRs: 1e-5 is strict, "
-                                "0.25 permits everything.")));
+    check_number(
+        tau_var >= 0 && tau_var <= 1, "tau_var", tau_var, "between 0 and 1",
+        "tau_var is the largest permitted variance of the normalised RDRs: 1e-5 is strict, 0.25 permits everything.");
     return tau_var;
 }
 
@@ -97,42 +108,21 @@ privacy::Epsilon checked_epsilon_svt(Datum value) {
 }
 
 double checked_weight(double weight, const char *name) {
-    if (!(weight > 0) || std::isinf(weight))
-        ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-                        errmsg("%s must be positive and finite, not %s", name, float8out_internal(weight)),
-                        errhint("1 is the weight of an ordinary query, 2 that of one twice as important.")));
+    check_number(weight > 0 && !std::isinf(weight), name, weight, "positive and finite",
+                 "1 is the weight of an ordinary query, 2 that of one twice as important.");
     return weight;
-}
-
-// NaN fails every comparison, here and below.
-static void check_within(double within) {
-    if (!(within > 0 && within < 1))
-        ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-                        errmsg("within must be above 0 and below 1, not %s", float8out_internal(within)),
-                        errhint("It is a relative error: within => 0.1 asks for 10 percent.")));
-}
-
-static void check_error95(double error95) {
-    if (!(error95 >= 0) || std::isinf(error95))
-        ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-                        errmsg("error95 must be finite and not negative, not %s", float8out_internal(error95)),
-                        errhint("It is half of the width of the 95 percent interval, in the unit of the answer.")));
-}
-
-static void check_deviations(double deviations) {
-    if (!(deviations >= 1 && deviations <= 10))
-        ereport(ERROR,
-                (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-                 errmsg("deviations must be between 1 and 10, not %s", float8out_internal(deviations)),
-                 errhint("1 is the published rule, which three of four answers keep; 2 is kept by 97 percent.")));
 }
 
 void check_wanted(const privacy::Wanted &wanted) {
     if (wanted.within)
-        check_within(*wanted.within);
+        check_number(*wanted.within > 0 && *wanted.within < 1, "within", *wanted.within, "above 0 and below 1",
+                     "It is a relative error: within => 0.1 asks for 10 percent.");
     if (wanted.error95)
-        check_error95(*wanted.error95);
-    check_deviations(wanted.deviations);
+        check_number(*wanted.error95 >= 0 && !std::isinf(*wanted.error95), "error95", *wanted.error95,
+                     "finite and not negative",
+                     "It is half of the width of the 95 percent interval, in the unit of the answer.");
+    check_number(wanted.deviations >= 1 && wanted.deviations <= 10, "deviations", wanted.deviations, "between 1 and 10",
+                 "1 is the published rule, which three of four answers keep; 2 is kept by 97 percent.");
 }
 
 privacy::Wanted wanted_arguments(FunctionCallInfo fcinfo, int first) {
@@ -145,20 +135,20 @@ privacy::Wanted wanted_arguments(FunctionCallInfo fcinfo, int first) {
     wanted.deviations = PG_GETARG_FLOAT8(first + 2);
     check_wanted(wanted);
     if (wanted.deviations != 1 && !wanted.within) // it would be ignored, and a plain price charged
-        ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("deviations goes with within"),
-                        errhint("It says at how many standard deviations within has to hold: pass within => 0.1, for "
-                                "instance, or leave deviations out.")));
+        refuse_value("deviations goes with within",
+                     "It says at how many standard deviations within has to hold: pass within => 0.1, for "
+                     "instance, or leave deviations out.");
     return wanted;
 }
 
 query::Limits asked_limits(FunctionCallInfo fcinfo, int first) {
+    auto asked = [&](int i, const char *name) {
+        return PG_ARGISNULL(first + i) ? 0 : query::checked_limit(PG_GETARG_INT32(first + i), name);
+    };
     query::Limits limits = {};
-    if (!PG_ARGISNULL(first))
-        limits.max_rows = query::checked_limit(PG_GETARG_INT32(first), "max_rows");
-    if (!PG_ARGISNULL(first + 1))
-        limits.max_groups = query::checked_limit(PG_GETARG_INT32(first + 1), "max_groups");
-    if (!PG_ARGISNULL(first + 2))
-        limits.max_rows_per_group = query::checked_limit(PG_GETARG_INT32(first + 2), "max_rows_per_group");
+    limits.max_rows = asked(0, "max_rows");
+    limits.max_groups = asked(1, "max_groups");
+    limits.max_rows_per_group = asked(2, "max_rows_per_group");
     query::check_limits(limits);
     return limits;
 }

@@ -12,6 +12,8 @@ namespace dp::sql {
 
 // 22004 "<name> must not be null".
 void require(FunctionCallInfo fcinfo, int argument, const char *name);
+// The same for the first n arguments, by the names that the script gives them.
+void require_first(FunctionCallInfo fcinfo, int n);
 char *text_argument(FunctionCallInfo fcinfo, int argument); // null for NULL
 ArrayType *array_argument(FunctionCallInfo fcinfo, int argument);
 

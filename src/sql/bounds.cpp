@@ -115,9 +115,7 @@ static Datum bound_of(const char *column, Oid type, const char *text) {
 
 // Literals without a type are read as what the column has.
 DP_CALL(dp_set_bounds) {
-    const char *const names[] = {"relation", "column_name", "lower", "upper"};
-    for (int i = 0; i < 4; i++)
-        require(fcinfo, i, names[i]);
+    require_first(fcinfo, 4);
     const Oid relation = protected_relation(PG_GETARG_OID(0));
     Oid *types;
     int n;
@@ -158,9 +156,7 @@ static void refuse_identifier(Oid relation, const char *column, AttrNumber attno
 }
 
 DP_CALL(dp_set_groups) {
-    const char *const names[] = {"relation", "column_name", "groups"};
-    for (int i = 0; i < 3; i++)
-        require(fcinfo, i, names[i]);
+    require_first(fcinfo, 3);
     Oid relation = protected_relation(PG_GETARG_OID(0));
     const char *column = text_argument(fcinfo, 1);
     ArrayType *groups = PG_GETARG_ARRAYTYPE_P(2);
@@ -187,8 +183,7 @@ DP_CALL(dp_set_groups) {
 
 // Works also for a column that was dropped or renamed since. what: "bounds" or "groups".
 static Datum unset(FunctionCallInfo fcinfo, const char *what) {
-    require(fcinfo, 0, "relation");
-    require(fcinfo, 1, "column_name");
+    require_first(fcinfo, 2);
     const Oid relation = protected_relation(PG_GETARG_OID(0));
     const char *column = text_argument(fcinfo, 1), *name = catalog::qualified_name(relation);
     if (change(relation, psprintf("DELETE FROM dp_rdr.column_%s WHERE relation::oid = $1 AND column_name = $2", what),

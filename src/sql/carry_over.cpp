@@ -3,8 +3,8 @@
 #include "catalog/facade.hpp"
 #include "catalog/foreign_part.hpp"
 #include "catalog/ledger.hpp"
-#include "sql/controller.hpp"
 #include "sql/role_type.hpp"
+#include "sql/setter.hpp"
 
 using dp::catalog::Visit;
 
@@ -12,45 +12,44 @@ namespace dp::sql {
 
 // Runs a statement for every column of the catalog that names a relation: format() writes it, the table's name as its first argument,
 // the column's as its second.
-static void run_for_columns(const Visit &visit, const char *format, int n, Datum *values) {
-    uint64 rows = visit.run(psprintf(
-        "SELECT format(%s, c.relname, a.attname) FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid "
-        "WHERE c.relnamespace = 'dp_rdr'::regnamespace AND c.relkind = 'r' AND NOT a.attisdropped "
-        "AND a.atttypid = 'dp_rdr.relation'::regtype",
-        quote_literal_cstr(format)));
+static void run_for_columns(const Visit &visit, const char *format, Parameters parameters) {
+    const uint64 n =
+        run(visit,
+            "SELECT format($1, c.relname, a.attname) FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid "
+            "WHERE c.relnamespace = 'dp_rdr'::regnamespace AND c.relkind = 'r' AND NOT a.attisdropped "
+            "AND a.atttypid = 'dp_rdr.relation'::regtype",
+            {format});
     List *statements = NIL;
-    for (uint64 i = 0; i < rows; i++)
+    for (uint64 i = 0; i < n; i++)
         statements = lappend(statements, visit.spi.text(i, 1));
-    Oid types[2] = {OIDOID, OIDOID};
     ListCell *cell;
     foreach (cell, statements)
-        visit.run(static_cast<const char *>(lfirst(cell)), n, types, values);
+        run(visit, static_cast<const char *>(lfirst(cell)), parameters);
 }
 
 void move_declarations(Oid from, Oid to) {
     Visit visit = Visit::write();
-    Datum values[2] = {ObjectIdGetDatum(from), ObjectIdGetDatum(to)};
-    run_for_columns(visit, "UPDATE dp_rdr.%1$I SET %2$I = $2 WHERE %2$I::oid = $1", 2, values);
+    run_for_columns(visit, "UPDATE dp_rdr.%1$I SET %2$I = $2 WHERE %2$I::oid = $1", {from, to});
     visit.leave();
 }
 
 void forget_dropped_relations(const Visit &visit) {
-    run_for_columns(visit,
-                    psprintf("UPDATE dp_rdr.%%1$I SET %%2$I = %s WHERE ctid = ANY (ARRAY(SELECT x.ctid FROM dp_rdr.%%1$I x "
-                             "WHERE x.%%2$I::oid < %s AND NOT EXISTS (SELECT FROM pg_class r WHERE r.oid = x.%%2$I) "
-                             "FOR UPDATE SKIP LOCKED))",
-                             absent_sql("%2$I"), absent_sql("0")),
-                    0, nullptr);
+    run_for_columns(
+        visit,
+        psprintf("UPDATE dp_rdr.%%1$I SET %%2$I = %s WHERE ctid = ANY (ARRAY(SELECT x.ctid FROM dp_rdr.%%1$I x "
+                 "WHERE x.%%2$I::oid < %s AND NOT EXISTS (SELECT FROM pg_class r WHERE r.oid = x.%%2$I) "
+                 "FOR UPDATE SKIP LOCKED))",
+                 absent_sql("%2$I"), absent_sql("0")),
+        {});
 }
 
 void refresh_owner(Oid relation) {
     Oid owner = catalog::relation_owner(relation);
     Visit visit = Visit::read();
-    bool other = run_with_oid(visit,
-                              psprintf("SELECT o.id FROM dp_rdr.protected_table t JOIN dp_rdr.odometer o "
-                                       "ON o.id = t.domain WHERE t.relation::oid = $1 AND o.owner::oid <> %u",
-                                       owner),
-                              relation) == 1;
+    const bool other = run(visit,
+                           "SELECT o.id FROM dp_rdr.protected_table t JOIN dp_rdr.odometer o ON o.id = t.domain "
+                           "WHERE t.relation::oid = $1 AND o.owner::oid <> $2",
+                           {relation, owner}) == 1;
     const char *id = other ? visit.spi.text(0, 1) : nullptr;
     visit.leave();
     if (id != nullptr)
@@ -59,13 +58,10 @@ void refresh_owner(Oid relation) {
 
 void remember_names(Oid view, Oid relation) {
     Visit visit = Visit::write();
-    Oid types[4] = {OIDOID, OIDOID, TEXTOID, TEXTOID};
-    Datum values[4] = {ObjectIdGetDatum(view), ObjectIdGetDatum(relation),
-                       CStringGetTextDatum(catalog::qualified_name(view)),
-                       CStringGetTextDatum(catalog::qualified_name(relation))};
-    visit.run("WITH t AS (UPDATE dp_rdr.protected_table SET name = $4 WHERE relation::oid = $2 AND name IS DISTINCT FROM $4) "
-              "UPDATE dp_rdr.restricted_view SET name = $3 WHERE view::oid = $1 AND name IS DISTINCT FROM $3",
-              4, types, values);
+    run(visit,
+        "WITH t AS (UPDATE dp_rdr.protected_table SET name = $4 WHERE relation::oid = $2 AND name IS DISTINCT FROM $4) "
+        "UPDATE dp_rdr.restricted_view SET name = $3 WHERE view::oid = $1 AND name IS DISTINCT FROM $3",
+        {view, relation, catalog::qualified_name(view), catalog::qualified_name(relation)});
     visit.leave();
     refresh_owner(relation);
 }
@@ -93,18 +89,13 @@ const char *const or_shard_sql = R"sql(OR EXISTS (
 
 static bool find_earlier(Oid view, Oid relation, Oid *earlier_view, Oid *earlier_relation) {
     Visit visit = Visit::write();
-    Oid types[5] = {TEXTOID, OIDOID, BOOLOID, TEXTOID, OIDOID};
-    Datum values[5] = {CStringGetTextDatum(catalog::qualified_name(relation)),
-                       ObjectIdGetDatum(catalog::relation_owner(relation)),
-                       BoolGetDatum(superuser_arg(visit.role.saved_role)),
-                       CStringGetTextDatum(catalog::qualified_name(view)), ObjectIdGetDatum(relation)};
-    bool found = visit.run(psprintf(earlier_sql, owned_sql("d.id"),
-                                    catalog::is_known_to_citus(relation) ? or_shard_sql : ""),
-                           5, types, values) == 1;
-    bool isnull;
+    const bool found =
+        run(visit, psprintf(earlier_sql, owned_sql("d.id"), catalog::is_known_to_citus(relation) ? or_shard_sql : ""),
+            {catalog::qualified_name(relation), catalog::relation_owner(relation), superuser_arg(visit.role.saved_role),
+             catalog::qualified_name(view), relation}) == 1;
     if (found) {
-        *earlier_view = DatumGetObjectId(border::Spi::value(0, 1, &isnull));
-        *earlier_relation = DatumGetObjectId(border::Spi::value(0, 2, &isnull));
+        *earlier_view = oid_at(0, 1);
+        *earlier_relation = oid_at(0, 2);
     }
     visit.leave();
     return found;

@@ -157,7 +157,7 @@ static void leave_domain(const Visit &visit, const char *id, Oid relation) {
 }
 
 DP_CALL(dp_set_unit) {
-    require(fcinfo, 0, "relation");
+    require_first(fcinfo, 1);
     Oid relation = protected_relation(PG_GETARG_OID(0));
     LockRelationOid(relation, AccessShareLock);
     const char *text = text_argument(fcinfo, 1);
@@ -203,7 +203,7 @@ static void store_limits(const Visit &visit, Oid relation, const UnitPath *path,
 }
 
 DP_CALL(dp_set_contribution) {
-    require(fcinfo, 0, "relation");
+    require_first(fcinfo, 1);
     Oid relation = protected_relation(PG_GETARG_OID(0));
     LockRelationOid(relation, AccessShareLock);
     Limits limits = limit_arguments(fcinfo, 1);
@@ -306,8 +306,7 @@ static void keep_limit(Oid relation, const UnitPath *before, int max_rows) {
 }
 
 DP_CALL(dp_choose_contribution) {
-    require(fcinfo, 0, "relation");
-    require(fcinfo, 1, "epsilon");
+    require_first(fcinfo, 2);
     Oid relation = protected_relation(PG_GETARG_OID(0));
     LockRelationOid(relation, AccessShareLock);
     catalog::check_can_ask();
@@ -351,7 +350,7 @@ LEFT JOIN way w ON w.start = m.relation AND w.parent IS NULL
 ORDER BY s.nspname COLLATE "C", c.relname COLLATE "C")sql";
 
 DP_CALL(dp_domain) {
-    require(fcinfo, 0, "relation");
+    require_first(fcinfo, 1);
     Oid relation = protected_relation(PG_GETARG_OID(0));
     InitMaterializedSRF(fcinfo, 0);
     auto *result = reinterpret_cast<ReturnSetInfo *>(fcinfo->resultinfo);

@@ -5,9 +5,9 @@
 #include "catalog/facade.hpp"
 #include "catalog/foreign_code.hpp"
 #include "sql/arguments.hpp"
-#include "sql/controller.hpp"
 #include "sql/draft.hpp"
 #include "sql/refusal.hpp"
+#include "sql/setter.hpp"
 
 using dp::catalog::Visit;
 
@@ -178,36 +178,30 @@ DP_FUNCTION(dp_draft_shown) {
 // ---- dp_draft ------------------------------------------------------------------------------------------------------
 
 namespace {
-// Arguments of dp_draft, by position; those of the statements stand in the same order.
-enum DraftArgument { draft_schema, draft_unit, draft_people, draft_preset, draft_caller, narguments };
-// Columns of the statements' rows.
+// Numbers the arguments of dp_draft; those of the statements stand in the same order, and the caller's role behind them.
+enum DraftArgument { draft_schema, draft_unit, draft_people, draft_preset };
+// Numbers the columns of the statements' rows.
 enum Line { line_part = 1, line_comment, line_text, line_open };
 } // namespace
 
 static void check_preset(Datum preset) {
     Visit visit = Visit::read();
-    Oid types[1] = {TEXTOID};
-    uint64 rows = visit.run("SELECT 1 FROM dp_plan() WHERE preset = $1", 1, types, &preset);
+    refuse_first(visit,
+                 "SELECT '22023', format('preset \"%s\" does not exist', $1), NULL, 'dp_plan() shows which there are.' "
+                 "WHERE NOT EXISTS (SELECT FROM dp_plan() WHERE preset = $1)",
+                 {{TEXTOID, preset}});
     visit.leave();
-    if (rows == 0)
-        ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-                        errmsg("preset \"%s\" does not exist", TextDatumGetCString(preset)),
-                        errhint("dp_plan() shows which there are.")));
 }
 
 static void check_owns_some(Oid schema) {
     Visit visit = Visit::read();
-    Oid types[2] = {OIDOID, OIDOID};
-    Datum values[2] = {ObjectIdGetDatum(schema), ObjectIdGetDatum(visit.role.saved_role)};
-    uint64 rows = visit.run("SELECT 1 FROM pg_class c WHERE c.relnamespace = $1 AND c.relkind IN ('r', 'p') "
-                            "AND pg_has_role($2, c.relowner, 'USAGE') LIMIT 1",
-                            2, types, values);
+    refuse_first(visit,
+                 "SELECT '42501', format('none of the tables of schema %I is yours', n.nspname), NULL, "
+                 "'The controller of a table is its owner: he calls dp_draft().' FROM pg_namespace n WHERE n.oid = $1 "
+                 "AND NOT EXISTS (SELECT FROM pg_class c WHERE c.relnamespace = $1 AND c.relkind IN ('r', 'p') "
+                 "AND pg_has_role($2, c.relowner, 'USAGE'))",
+                 {schema, visit.role.saved_role});
     visit.leave();
-    if (rows == 0)
-        ereport(ERROR,
-                (errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-                 errmsg("none of the tables of schema %s is yours", quote_identifier(get_namespace_name(schema))),
-                 errhint("The controller of a table is its owner: he calls dp_draft().")));
 }
 
 static void check_arguments(FunctionCallInfo fcinfo) {
@@ -215,12 +209,11 @@ static void check_arguments(FunctionCallInfo fcinfo) {
     require(fcinfo, draft_preset, "preset");
     Oid schema = PG_GETARG_OID(draft_schema);
     if (get_namespace_name(schema) == nullptr)
-        ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("schema with OID %u does not exist", schema)));
+        refuse_value(psprintf("schema with OID %u does not exist", schema), nullptr);
     check_preset(PG_GETARG_DATUM(draft_preset));
     if (!PG_ARGISNULL(draft_people) && PG_GETARG_INT64(draft_people) < 1)
-        ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-                        errmsg("people is " INT64_FORMAT ", and must be at least 1", PG_GETARG_INT64(draft_people)),
-                        errhint("Say about how many there are, as far as that may be published.")));
+        refuse_value(psprintf("people is " INT64_FORMAT ", and must be at least 1", PG_GETARG_INT64(draft_people)),
+                     "Say about how many there are, as far as that may be published.");
     if (PG_ARGISNULL(draft_unit)) {
         check_owns_some(schema);
         return;
@@ -256,17 +249,14 @@ static void put_lines(const Visit &visit, uint64 rows, ReturnSetInfo *result) {
 DP_CALL(dp_draft) {
     check_arguments(fcinfo);
     InitMaterializedSRF(fcinfo, 0);
-    Oid types[narguments] = {OIDOID, OIDOID, INT8OID, TEXTOID, OIDOID};
-    Datum values[narguments] = {};
-    char nulls[narguments + 1] = "     ";
-    for (int i = 0; i < draft_caller; i++) {
-        values[i] = PG_GETARG_DATUM(i);
-        nulls[i] = PG_ARGISNULL(i) ? 'n' : ' ';
-    }
-    values[draft_caller] = ObjectIdGetDatum(GetUserId());
     Visit visit = Visit::read();
-    put_lines(visit, visit.run(PG_ARGISNULL(draft_unit) ? units_sql : draft_sql, narguments, types, values, nulls),
-              reinterpret_cast<ReturnSetInfo *>(fcinfo->resultinfo));
+    const uint64 n = run(visit, PG_ARGISNULL(draft_unit) ? units_sql : draft_sql,
+                         {PG_GETARG_OID(draft_schema),
+                          {OIDOID, PG_GETARG_DATUM(draft_unit), PG_ARGISNULL(draft_unit)},
+                          {INT8OID, PG_GETARG_DATUM(draft_people), PG_ARGISNULL(draft_people)},
+                          {TEXTOID, PG_GETARG_DATUM(draft_preset)},
+                          visit.role.saved_role});
+    put_lines(visit, n, reinterpret_cast<ReturnSetInfo *>(fcinfo->resultinfo));
     visit.leave();
     return Datum(0);
 }

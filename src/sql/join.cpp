@@ -183,8 +183,7 @@ static void tell_joined(const Side &from, const Side &into, bool untold, const c
 }
 
 DP_CALL(dp_join_domains) {
-    require(fcinfo, 0, "relation");
-    require(fcinfo, 1, "into");
+    require_first(fcinfo, 2);
     Oid relations[2] = {protected_relation(PG_GETARG_OID(0)), protected_relation(PG_GETARG_OID(1))};
     Oid caller = GetUserId();
     catalog::check_writable(); // a keeper would do it all the same

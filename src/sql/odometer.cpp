@@ -318,7 +318,7 @@ static void tell_about_profile(FunctionCallInfo fcinfo, Oid relation, const Row 
 }
 
 DP_CALL(dp_set_odometer) {
-    require(fcinfo, bound_relation, "relation");
+    require_first(fcinfo, 1);
     Oid relation = protected_relation(PG_GETARG_OID(bound_relation));
     const Profile *profile = profile_argument(fcinfo, bound_profile); // as the caller, whose expression it may be
     Row row = lock_bound(relation);

@@ -21,8 +21,7 @@ static int64 of_one_digit(int64 n) {
 }
 
 DP_CALL(dp_set_people) {
-    require(fcinfo, 0, "relation");
-    require(fcinfo, 1, "n");
+    require_first(fcinfo, 2);
     Oid relation = protected_relation(PG_GETARG_OID(0)), caller = GetUserId();
     const int64 n = PG_GETARG_INT64(1), people = of_one_digit(n);
     Visit visit = Visit::write();

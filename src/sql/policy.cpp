@@ -255,8 +255,7 @@ static Visit write_policies(const catalog::Settings *settings) {
 }
 
 DP_CALL(dp_grant) {
-    require(fcinfo, policy_view, "view");
-    require(fcinfo, policy_grantee, "grantee");
+    require_first(fcinfo, 2);
     catalog::Settings *settings = settings_of_view(PG_GETARG_OID(policy_view));
     const Oid role = PG_GETARG_OID(policy_grantee);
     const char *grantee = quote_identifier(GetUserNameFromId(role, false));
@@ -294,8 +293,7 @@ DP_CALL(dp_grant) {
 }
 
 DP_CALL(dp_revoke) {
-    require(fcinfo, 0, "view");
-    require(fcinfo, 1, "grantee");
+    require_first(fcinfo, 2);
     catalog::Settings *settings = settings_of_view(PG_GETARG_OID(0));
     const char *grantee = quote_identifier(GetUserNameFromId(PG_GETARG_OID(1), false));
     Visit visit = write_policies(settings);
@@ -311,8 +309,7 @@ DP_CALL(dp_revoke) {
 
 // Lifts all suspensions under the policy of a role, and those of the role itself under whichever policy.
 DP_CALL(dp_resume) {
-    require(fcinfo, 0, "view");
-    require(fcinfo, 1, "grantee");
+    require_first(fcinfo, 2);
     catalog::Settings *settings = settings_of_view(PG_GETARG_OID(0));
     const char *name = GetUserNameFromId(PG_GETARG_OID(1), false);
     Visit visit = Visit::write();

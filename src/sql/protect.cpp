@@ -504,8 +504,7 @@ static Oid protect(Oid relation, const char *name, ArrayType *columns, const cha
 }
 
 DP_CALL(dp_protect) {
-    require(fcinfo, 0, "relation");
-    require(fcinfo, 1, "view");
+    require_first(fcinfo, 2);
     Oid relation = PG_GETARG_OID(0);
     check_owner(relation);
     LockRelationOid(relation, AccessShareLock);
@@ -538,7 +537,7 @@ static void drop_stored(const Visit &visit, Oid relation) {
 }
 
 DP_CALL(dp_unprotect) {
-    require(fcinfo, 0, "view");
+    require_first(fcinfo, 1);
     catalog::Settings *settings = settings_of_view(PG_GETARG_OID(0));
     Visit visit = Visit::write();
     lock_declarations(visit, settings->relation);

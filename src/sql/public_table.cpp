@@ -3,9 +3,8 @@
 #include "catalog/facade.hpp"
 #include "sql/arguments.hpp"
 #include "sql/domain.hpp"
+#include "sql/setter.hpp"
 #include "sql/refusal.hpp"
-
-using dp::catalog::Visit;
 
 namespace dp::sql {
 
@@ -19,19 +18,12 @@ struct PublicCall {
 } // namespace
 
 static PublicCall arguments_of(FunctionCallInfo fcinfo) {
-    require(fcinfo, 0, "relation");
-    require(fcinfo, 1, "protected");
+    require_first(fcinfo, 2);
     PublicCall call = {PG_GETARG_OID(0), protected_relation(PG_GETARG_OID(1))};
     if (get_rel_name(call.relation) == nullptr)
-        ereport(ERROR,
-                (errcode(ERRCODE_UNDEFINED_TABLE), errmsg("relation with OID %u does not exist", call.relation)));
+        refuse_as(ERRCODE_UNDEFINED_TABLE, psprintf("relation with OID %u does not exist", call.relation), nullptr,
+                  nullptr);
     return call;
-}
-
-static uint64 run_for(const Visit &visit, const PublicCall &call, const char *sql) {
-    Oid types[2] = {OIDOID, OIDOID};
-    Datum values[2] = {ObjectIdGetDatum(call.relation), ObjectIdGetDatum(call.table)};
-    return visit.run(sql, 2, types, values);
 }
 
 // Joins need whose rows they are, and the first charge settles that.
@@ -50,29 +42,23 @@ DP_CALL(dp_set_public) {
     const PublicCall call = arguments_of(fcinfo);
     LockRelationOid(call.relation, AccessShareLock);
     (void)catalog::check_public(call.relation, catalog::relation_owner(call.table));
-    Visit visit = Visit::write();
-    lock_declarations(visit, call.table);
-    run_for(visit, call,
-            "INSERT INTO dp_rdr.public_table (domain, relation) SELECT t.domain, $1::regclass "
-            "FROM dp_rdr.protected_table t WHERE t.relation::oid = $2 ON CONFLICT DO NOTHING");
-    visit.leave();
+    change(call.table,
+           "INSERT INTO dp_rdr.public_table (domain, relation) SELECT t.domain, $1::regclass "
+           "FROM dp_rdr.protected_table t WHERE t.relation::oid = $2 ON CONFLICT DO NOTHING",
+           {call.relation, call.table});
     warn_without_unit(call);
     PG_RETURN_VOID();
 }
 
 DP_CALL(dp_unset_public) {
     const PublicCall call = arguments_of(fcinfo);
-    Visit visit = Visit::write();
-    lock_declarations(visit, call.table);
-    uint64 n = run_for(visit, call,
-                       "DELETE FROM dp_rdr.public_table p USING dp_rdr.protected_table t "
-                       "WHERE p.domain = t.domain AND p.relation::oid = $1 AND t.relation::oid = $2 RETURNING 1");
-    visit.leave();
-    if (n == 0)
-        ereport(ERROR,
-                (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-                 errmsg("%s is not a public table for %s", qualified_name(call.relation), qualified_name(call.table)),
-                 errhint("dp_domain('%s') shows which are.", qualified_name(call.table))));
+    if (change(call.table,
+               "DELETE FROM dp_rdr.public_table p USING dp_rdr.protected_table t "
+               "WHERE p.domain = t.domain AND p.relation::oid = $1 AND t.relation::oid = $2",
+               {call.relation, call.table}) == 0)
+        refuse_state(
+            psprintf("%s is not a public table for %s", qualified_name(call.relation), qualified_name(call.table)),
+            psprintf("dp_domain('%s') shows which are.", qualified_name(call.table)));
     PG_RETURN_VOID();
 }
 

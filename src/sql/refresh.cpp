@@ -273,7 +273,7 @@ static bool has_all_columns(const catalog::Settings *settings) {
 }
 
 DP_CALL(dp_refresh) {
-    require(fcinfo, 0, "view");
+    require_first(fcinfo, 1);
     carry_over(PG_GETARG_OID(0));
     catalog::Settings *settings = settings_of_view(PG_GETARG_OID(0));
     LockRelationOid(settings->relation, AccessShareLock);

@@ -6,6 +6,7 @@
 #include "sql/arguments.hpp"
 #include "sql/controller.hpp"
 #include "sql/domain.hpp"
+#include "sql/setter.hpp"
 
 using dp::catalog::Visit;
 
@@ -15,12 +16,11 @@ static void check_has_several(Oid relation) {
     const catalog::UnitPath *path = declared_unit(relation);
     const char *name = catalog::qualified_name(relation);
     if (path == nullptr || (path->direct && catalog::covers_key(relation, path->ncolumns, path->columns)))
-        ereport(ERROR,
-                (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-                 errmsg(path == nullptr ? "a row of %s is a unit: its bounds are the limit of a sum"
-                                        : "a key of %s says that a unit has one row: its bounds are the limit of a sum",
-                        name),
-                 errhint("dp_set_bounds('%s', ...) declares them.", name)));
+        refuse_state(psprintf(path == nullptr
+                                  ? "a row of %s is a unit: its bounds are the limit of a sum"
+                                  : "a key of %s says that a unit has one row: its bounds are the limit of a sum",
+                              name),
+                     psprintf("dp_set_bounds('%s', ...) declares them.", name));
 }
 
 static const char *summed_text(Oid relation, const char *expression) {
@@ -28,13 +28,13 @@ static const char *summed_text(Oid relation, const char *expression) {
     const Oid type = getBaseType(exprType(folded));
     if (type != INT2OID && type != INT4OID && type != INT8OID && type != FLOAT4OID && type != FLOAT8OID &&
         type != NUMERICOID)
-        ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-                        errmsg("%s is of type %s, which has no sum", expression, format_type_be(exprType(folded))),
-                        errhint("Write what you would write between the parentheses of sum().")));
+        refuse_value(psprintf("%s is of type %s, which has no sum", expression, format_type_be(exprType(folded))),
+                     "Write what you would write between the parentheses of sum().");
     const char *text = rows::text_of_summed(folded, relation);
     if (strlen(text) > catalog::longest_total_text)
-        ereport(ERROR, (errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-                        errmsg("the expression of a total has more than %zu bytes", catalog::longest_total_text)));
+        refuse_as(ERRCODE_PROGRAM_LIMIT_EXCEEDED,
+                  psprintf("the expression of a total has more than %zu bytes", catalog::longest_total_text), nullptr,
+                  nullptr);
     return text;
 }
 
@@ -45,24 +45,20 @@ static const char *checked_total(Datum value) {
     const char *total = catalog::numeric_text(value);
     if (numeric_is_nan(DatumGetNumeric(value)) || numeric_is_inf(DatumGetNumeric(value)) || total[0] == '-' ||
         strspn(total, "0.") == strlen(total))
-        ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("total must be above 0, not %s", total),
-                        errhint("It is how much the sizes of one unit's values come to; 'Infinity' takes it back.")));
+        refuse_value(psprintf("total must be above 0, not %s", total),
+                     "It is how much the sizes of one unit's values come to; 'Infinity' takes it back.");
     border::core([&] { (void)privacy::points_up(total, 0); }); // 22023
     return total;
 }
 
 // Takes back what was declared, also of columns that there are no more.
 static bool take_back(const Visit &visit, Oid relation, const char *expression) {
-    Oid types[2] = {OIDOID, TEXTOID};
-    Datum values[2] = {ObjectIdGetDatum(relation), CStringGetTextDatum(expression)};
-    return visit.run("DELETE FROM dp_rdr.unit_limit l WHERE l.relation::oid = $1 AND l.expression = $2 RETURNING 1", 2,
-                     types, values) == 1;
+    return run(visit, "DELETE FROM dp_rdr.unit_limit l WHERE l.relation::oid = $1 AND l.expression = $2",
+               {relation, expression}) == 1;
 }
 
 DP_CALL(dp_set_total) {
-    const char *const names[] = {"relation", "expression", "total"};
-    for (int i = 0; i < 3; i++)
-        require(fcinfo, i, names[i]);
+    require_first(fcinfo, 3);
     Oid relation = protected_relation(PG_GETARG_OID(0));
     LockRelationOid(relation, AccessShareLock);
     const char *expression = text_argument(fcinfo, 1), *total = checked_total(PG_GETARG_DATUM(2));
@@ -74,17 +70,13 @@ DP_CALL(dp_set_total) {
         PG_RETURN_VOID();
     const char *text = summed_text(relation, expression);
     check_has_several(relation);
-    visit = Visit::write();
-    lock_declarations(visit, relation);
-    Oid types[3] = {OIDOID, TEXTOID, NUMERICOID};
-    Datum values[3] = {ObjectIdGetDatum(relation), CStringGetTextDatum(text), PG_GETARG_DATUM(2)};
-    if (total == nullptr)
-        (void)take_back(visit, relation, text);
-    else
-        visit.run("INSERT INTO dp_rdr.unit_limit AS l (relation, expression, total) VALUES ($1::regclass, $2, $3) "
-                  "ON CONFLICT (relation, expression) DO UPDATE SET total = excluded.total",
-                  3, types, values);
-    visit.leave();
+    change(relation,
+           "WITH gone AS (DELETE FROM dp_rdr.unit_limit l WHERE $3 IS NULL AND l.relation::oid = $1 AND l.expression = "
+           "$2) "
+           "INSERT INTO dp_rdr.unit_limit AS l (relation, expression, total) SELECT $1::regclass, $2, $3 WHERE $3 IS "
+           "NOT NULL "
+           "ON CONFLICT (relation, expression) DO UPDATE SET total = excluded.total",
+           {relation, text, {NUMERICOID, PG_GETARG_DATUM(2), total == nullptr}});
     PG_RETURN_VOID();
 }
 
