@@ -58,10 +58,4 @@ void register_unit(const catalog::Visit &visit, const char *id, Oid relation, co
 
 bool has_odometer(const catalog::Visit &visit, const char *id);
 
-// ---- totals by name ------------------------------------------------------------------------------------------------
-
-// A unit domain whose totals were used by a table of this name: it is there, is made again, or is another that was renamed (oids do not
-// tell: after a restore that of the charged one may be another's). Null: none.
-const char *domain_of_name(const catalog::Visit &visit, Oid relation);
-
 } // namespace dp::sql

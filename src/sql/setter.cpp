@@ -65,7 +65,7 @@ Oid oid_at(uint64 row, int column) {
 // ---- reports -------------------------------------------------------------------------------------------------------
 
 void refuse_first(const Visit &visit, const char *sql, Parameters parameters) {
-    if (run(visit, sql, parameters) == 0)
+    if (run(visit, sql, parameters) == 0 || visit.spi.text(0, 1) == nullptr)
         return;
     const char *state = visit.spi.text(0, 1);
     refuse_as(MAKE_SQLSTATE(state[0], state[1], state[2], state[3], state[4]), visit.spi.text(0, 2),

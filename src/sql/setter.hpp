@@ -43,7 +43,7 @@ Oid oid_at(uint64 row, int column);
 
 // ---- reports -------------------------------------------------------------------------------------------------------
 
-// Runs a statement whose rows are sqlstate, message, detail and hint, and raises the first.
+// Runs a statement whose rows begin with sqlstate, message, detail and hint, and raises the first, unless it has no sqlstate.
 void refuse_first(const catalog::Visit &visit, const char *sql, Parameters parameters);
 
 // Holds messages that are kept until a visit is over, under whose settings none is sent.
