@@ -103,13 +103,13 @@ PRIVACY_OBJS := $(filter src/privacy/%,$(OBJS))
 src/privacy/%.o: override CPPFLAGS := $(filter-out -I% -isystem% -DUSE_ASSERT_CHECKING,$(CPPFLAGS)) -Isrc
 src/privacy/%.o: override CXXFLAGS := $(filter-out -std=%,$(CXXFLAGS)) -std=c++17
 
-# The same for the pictures of a report. Its style and script become literals of the library; nothing that is made is kept
+# The same for the pictures of a report. Its template, style and script become literals of the library; nothing that is made is kept
 # beside the sources.
 PICTURE_OBJS := $(filter src/picture/%,$(OBJS))
 src/picture/%.o: override CPPFLAGS := $(filter-out -I% -isystem% -DUSE_ASSERT_CHECKING,$(CPPFLAGS)) -Isrc -Ibuild/literals
 src/picture/%.o: override CXXFLAGS := $(filter-out -std=%,$(CXXFLAGS)) -std=c++17
 
-LITERALS := $(patsubst src/%,build/literals/%.inc,$(wildcard src/picture/*.css src/picture/*.js))
+LITERALS := $(patsubst src/%,build/literals/%.inc,$(wildcard src/picture/*.html src/picture/*.css src/picture/*.js))
 build/literals/%.inc: src/%
 	@mkdir -p $(@D)
 	@(printf 'R"literal('; cat $<; printf ')literal"') >$@

@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
-#include <stdexcept>
 
 namespace dp::picture {
 
@@ -123,75 +122,6 @@ std::string cut(std::string_view text, std::size_t characters) {
         at += character.bytes;
     }
     return std::string(text);
-}
-
-// ---- the document ----
-
-Html::Html() : made_("<!DOCTYPE html>\n") {}
-
-void Html::tag(const char *element, Attributes attributes, const char *end) {
-    made_ += '<';
-    made_ += element;
-    for (const Attribute &attribute : attributes) {
-        made_ += ' ';
-        made_ += attribute.name;
-        made_ += "=\"" + escaped(attribute.value, Place::plain) + '"';
-    }
-    made_ += end;
-}
-
-Html &Html::open(const char *element, Attributes attributes) {
-    tag(element, attributes, ">");
-    open_.push_back(element);
-    return *this;
-}
-
-Html &Html::close() {
-    if (open_.empty())
-        throw std::logic_error("no element is open");
-    const std::string_view element = open_.back();
-    open_.pop_back();
-    made_ += "</";
-    made_ += element;
-    made_ += '>';
-    // Lines, where white space means nothing.
-    for (const char *block : {"head", "style", "script", "title", "section", "h1", "h2", "p", "tr", "table", "div",
-                              "ol", "li", "dl", "nav"})
-        if (element == block)
-            made_ += '\n';
-    return *this;
-}
-
-Html &Html::empty(const char *element, Attributes attributes) {
-    tag(element, attributes, "/>");
-    return *this;
-}
-
-Html &Html::text(std::string_view text, Place place) {
-    made_ += escaped(text, place);
-    return *this;
-}
-
-Html &Html::put(const char *element, Attributes attributes, std::string_view text, Place place) {
-    return open(element, attributes).text(text, place).close();
-}
-
-Html &Html::foreign(std::string_view text, Place place) {
-    return put("bdi", {}, text, place);
-}
-
-Html &Html::source(const char *element, std::string_view source) {
-    if (source.find_first_of("<&") != std::string_view::npos)
-        throw std::logic_error("a style or script must do without < and &");
-    open(element);
-    made_ += source;
-    return close();
-}
-
-std::string Html::finish() {
-    while (!open_.empty())
-        close();
-    return std::move(made_);
 }
 
 // ---- numbers ----

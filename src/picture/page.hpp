@@ -6,8 +6,6 @@
 #include <string>
 #include <vector>
 
-#include "picture/html.hpp"
-
 namespace dp::picture {
 
 struct Fact {
@@ -88,6 +86,7 @@ struct Report {
     std::string style_hash, script_hash; // SHA-256 of report_style() and report_script(), in base64
 };
 
+const char *report_template();
 const char *report_style();
 const char *report_script();
 

@@ -4,6 +4,7 @@
 #include "border/scope.hpp"
 #include "catalog/decimals.hpp"
 #include "catalog/settings.hpp"
+#include "picture/html.hpp"
 #include "sql/arguments.hpp"
 #include "sql/controller.hpp"
 #include "sql/report.hpp"

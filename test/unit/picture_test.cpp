@@ -1,5 +1,7 @@
 // What a report is drawn with: escapes, what nobody sees, and that whatever comes out is well-formed.
+#include "picture/html.hpp"
 #include "picture/page.hpp"
+#include "picture/template.hpp"
 
 #include <cmath>
 #include <stack>
@@ -68,11 +70,30 @@ TEST(Cut, CountsWhatIsShown) {
     EXPECT_EQ(cut("", 0), "");
 }
 
-TEST(Html, SourcesAreFreeOfMarkup) {
-    EXPECT_THROW(Html().source("script", "if (a < b) {}"), std::logic_error);
-    EXPECT_THROW(Html().source("style", "a { content: \"&\" }"), std::logic_error);
-    EXPECT_NO_THROW(Html().source("style", report_style()));
-    EXPECT_NO_THROW(Html().source("script", report_script()));
+TEST(Template, SourcesAreFreeOfMarkup) {
+    EXPECT_THROW(filled("{{&a}}", {{{"a", "if (a < b) {}"}}, {}}), std::logic_error);
+    EXPECT_THROW(filled("{{&a}}", {{{"a", "a { content: \"&\" }"}}, {}}), std::logic_error);
+    EXPECT_NO_THROW(filled("{{&a}}{{&b}}", {{{"a", report_style()}, {"b", report_script()}}, {}}));
+}
+
+TEST(Template, EscapesByPlace) {
+    const Data data = {{{"a", "<\n\x01"}}, {}};
+    EXPECT_EQ(filled("<p>{{a}}</p>", data), "<p>&lt;<b class=\"unseen\">U+000A</b><b class=\"unseen\">U+0001</b></p>");
+    EXPECT_EQ(filled("<p id=\"{{a}}\">", data), "<p id=\"&lt;U+000AU+0001\">");
+    EXPECT_EQ(filled("<p>{{.a}}</p>", data), "<p>&lt;U+000AU+0001</p>");
+    EXPECT_EQ(filled("{{|a}}", data), "<bdi>&lt;\n<b class=\"unseen\">U+0001</b></bdi>");
+    EXPECT_EQ(filled("{{~a}}", {{{"a", "{{a}}"}}, {}}), "<bdi>{{a}}</bdi>"); // a text is no template
+    EXPECT_THROW(filled("{{b}}", data), std::logic_error);
+}
+
+TEST(Template, BlocksNest) {
+    const Data data = {{{"a", "1"}, {"none", ""}},
+                       {{"list", {{{{"a", "2"}}, {}}, {{}, {{"list", {{{{"a", "3"}}, {}}}}}}}}, {"empty", {}}}};
+    EXPECT_EQ(filled("{{#list}}({{a}}){{/list}}", data), "(2)(1)");
+    EXPECT_EQ(filled("{{?list}}{{#list}}{{a}}{{#list}}{{a}}{{/list}};{{/list}}.{{/list}}", data).back(), '.');
+    EXPECT_EQ(filled("{{?empty}}x{{/empty}}{{^empty}}y{{/empty}}{{^none}}z{{/none}}{{?a}}a{{/a}}", data), "yza");
+    EXPECT_EQ(filled("{{^missing}}y{{/missing}}{{#missing}}x{{/missing}}", data), "y");
+    EXPECT_THROW(filled("{{#list}}", data), std::logic_error);
 }
 
 TEST(Html, NumbersAreReadAgain) {
