@@ -22,39 +22,37 @@ static privacy::Odometer entered(const BoundState &state) {
 // ---- totals that are spent already ---------------------------------------------------------------------------------
 
 namespace {
-// A sum with its total, and the setting that raises it.
+// Compares the sums of a table with one of its totals. Decisions of DP modes read the public account, those of others the sum of both
+// (formulas.md 5.2).
 struct Sum {
     const char *name, *total, *of_public, *of_conditional, *setting;
     bool public_exceeds, both_exceed;
-    bool used_up;   // by the public account, to the last unit
-    bool in_period; // it counts as 0 when the period turns
+    bool used_up; // by the public account, to the last unit
 };
 } // namespace
 
-// Decisions of DP modes read the public account, those of others the sum of both (formulas.md 5.2).
 template <class Number>
-static Sum sum_of(const char *name, Number total, Number of_public, Number of_conditional, const char *setting,
-                  bool in_period = false) {
+static Sum sum_of(const char *name, Number total, Number of_public, Number of_conditional) {
     return Sum{name,
                printed(total),
                printed(of_public),
                printed(of_conditional),
-               setting,
+               name,
                of_public > total,
                of_public + of_conditional > total,
-               false,
-               in_period};
+               false};
 }
 
-// Every charge has an epsilon, so nothing fits a total that is just used up.
+// Every charge has an epsilon, so nothing fits a total that is just used up. A total of 0 closes the table on purpose.
 static Sum sum_of_epsilon(const char *name, privacy::Epsilon total, privacy::Epsilon of_public,
-                          privacy::Epsilon of_conditional, bool in_period = false) {
-    Sum sum = sum_of(name, total, of_public, of_conditional, name, in_period);
-    sum.used_up = of_public == total && total.units() > 0; // 0 closes the table on purpose
+                          privacy::Epsilon of_conditional) {
+    Sum sum = sum_of(name, total, of_public, of_conditional);
+    sum.used_up = of_public == total && total.units() > 0;
     return sum;
 }
 
-static void warn_of_sum(const char *relation, const Sum &sum) {
+// in_period: the sum counts as 0 when the period turns.
+static void warn_of_sum(const char *relation, const Sum &sum, bool in_period = false) {
     if (!sum.both_exceed && !sum.used_up)
         return;
     const char *const what = sum.public_exceeds || sum.used_up
@@ -62,8 +60,8 @@ static void warn_of_sum(const char *relation, const Sum &sum) {
                                  : "no query whose epsilon is chosen from the data will be answered";
     ereport(WARNING,
             (errmsg("%s %s of %s is %s%s: %s%s", sum.name, sum.total, relation,
-                    sum.both_exceed ? "less than what is spent" : "used up", sum.in_period ? " in this period" : "",
-                    what, sum.in_period ? " until it turns" : ""),
+                    sum.both_exceed ? "less than what is spent" : "used up", in_period ? " in this period" : "", what,
+                    in_period ? " until it turns" : ""),
              errdetail("The public account has spent %s, the conditional one %s.", sum.of_public, sum.of_conditional),
              errhint("Raise it with dp_set_odometer('%s', %s => ...).", relation, sum.setting)));
 }
@@ -71,7 +69,8 @@ static void warn_of_sum(const char *relation, const Sum &sum) {
 // The basic rule stands beside the cap.
 static Sum sum_in_rho(const privacy::BoundSettings &bound, const privacy::Totals &totals) {
     const privacy::Spent both = totals.of_public + totals.of_conditional;
-    Sum sum = sum_of("rho_total", bound.rho_total, totals.of_public.rho, totals.of_conditional.rho, "epsilon_total");
+    Sum sum = sum_of("rho_total", bound.rho_total, totals.of_public.rho, totals.of_conditional.rho);
+    sum.setting = "epsilon_total";
     auto basic = [&](const privacy::Spent &spent) { return !spent.rho_only && spent.pure <= *bound.epsilon_total; };
     sum.public_exceeds = sum.public_exceeds && (bound.splits_pure() || !basic(totals.of_public));
     sum.both_exceed = sum.both_exceed && (bound.splits_pure() || !basic(both));
@@ -80,51 +79,44 @@ static Sum sum_in_rho(const privacy::BoundSettings &bound, const privacy::Totals
 
 static void warn_of_zcdp(const char *relation, const privacy::BoundSettings &bound, const privacy::Totals &totals) {
     const privacy::Spent &of_public = totals.of_public, &of_conditional = totals.of_conditional;
+    const privacy::Delta groups = of_public.delta_of_epoch(), more_groups = of_conditional.delta_of_epoch();
     if (bound.epsilon_total)
         warn_of_sum(relation, sum_in_rho(bound, totals));
     if (bound.splits_pure())
         warn_of_sum(relation, sum_of_epsilon("epsilon_pure", bound.epsilon_pure, of_public.epsilon_of_epoch(),
                                              of_conditional.epsilon_of_epoch()));
-    if (of_public.delta_of_epoch().units() + of_conditional.delta_of_epoch().units() > 0)
-        warn_of_sum(relation, sum_of("the delta for groups", bound.delta_mechanisms(), of_public.delta_of_epoch(),
-                                     of_conditional.delta_of_epoch(), "delta_total"));
-}
-
-static void warn_of_lifetime(const char *relation, const privacy::BoundSettings &bound, const privacy::Totals &totals) {
-    const privacy::Spent &of_public = totals.of_public, &of_conditional = totals.of_conditional;
-    if (bound.epsilon_lifetime)
-        warn_of_sum(relation, sum_of_epsilon("epsilon_lifetime", *bound.epsilon_lifetime, of_public.epsilon,
-                                             of_conditional.epsilon));
-    if (bound.delta_lifetime)
-        warn_of_sum(relation, sum_of("delta_lifetime", *bound.delta_lifetime, of_public.delta, of_conditional.delta,
-                                     "delta_lifetime"));
-}
-
-static void warn_of_periods(const char *relation, const privacy::BoundSettings &bound, const privacy::Totals &totals) {
-    const privacy::PeriodSums &of_public = totals.of_public.period, &of_conditional = totals.of_conditional.period;
-    warn_of_sum(relation,
-                sum_of_epsilon("epsilon_total", *bound.epsilon_total, of_public.epsilon, of_conditional.epsilon, true));
-    warn_of_sum(relation,
-                sum_of("delta_total", bound.delta_total, of_public.delta, of_conditional.delta, "delta_total", true));
-    warn_of_lifetime(relation, bound, totals);
+    if (groups.units() + more_groups.units() == 0)
+        return;
+    Sum sum = sum_of("the delta for groups", bound.delta_mechanisms(), groups, more_groups);
+    sum.setting = "delta_total";
+    warn_of_sum(relation, sum);
 }
 
 static void warn_of_spent(const char *relation, const privacy::BoundSettings &bound, const privacy::Totals &totals) {
     if (bound.bound == privacy::Bound::none)
         return;
-    if (bound.period) {
-        warn_of_periods(relation, bound, totals);
-        return;
-    }
     if (bound.bound == privacy::Bound::zcdp) {
         warn_of_zcdp(relation, bound, totals);
         return;
     }
+    const privacy::Spent &of_public = totals.of_public, &of_conditional = totals.of_conditional;
+    const bool periods = bound.period.has_value();
     if (bound.epsilon_total)
-        warn_of_sum(relation, sum_of_epsilon("epsilon_total", *bound.epsilon_total, totals.of_public.epsilon,
-                                             totals.of_conditional.epsilon));
-    warn_of_sum(relation, sum_of("delta_total", bound.delta_total, totals.of_public.delta, totals.of_conditional.delta,
-                                 "delta_total"));
+        warn_of_sum(relation,
+                    sum_of_epsilon("epsilon_total", *bound.epsilon_total,
+                                   periods ? of_public.period.epsilon : of_public.epsilon,
+                                   periods ? of_conditional.period.epsilon : of_conditional.epsilon),
+                    periods);
+    warn_of_sum(relation,
+                sum_of("delta_total", bound.delta_total, periods ? of_public.period.delta : of_public.delta,
+                       periods ? of_conditional.period.delta : of_conditional.delta),
+                periods);
+    if (periods && bound.epsilon_lifetime)
+        warn_of_sum(relation, sum_of_epsilon("epsilon_lifetime", *bound.epsilon_lifetime, of_public.epsilon,
+                                             of_conditional.epsilon));
+    if (periods && bound.delta_lifetime)
+        warn_of_sum(relation,
+                    sum_of("delta_lifetime", *bound.delta_lifetime, of_public.delta, of_conditional.delta));
 }
 
 // ---- policies whose delta no answer can pay any more; their queries that need none go on ---------------------------
@@ -177,7 +169,7 @@ static void warn_of_policies(Oid relation, const char *name, const privacy::Boun
 
 // ---- epochs --------------------------------------------------------------------------------------------------------
 
-// What the epoch before comes to, once the next charge has met the new one.
+// Tells the loss of the epoch before, which the next charge writes down.
 static void tell_about_end(const char *relation, const privacy::Odometer &odometer) {
     privacy::Loss loss = {};
     bool charged = border::core([&] {
@@ -243,7 +235,7 @@ static void warn_of_no_lifetime(const char *relation, const privacy::BoundSettin
              errhint("Pass %s_lifetime with dp_set_odometer('%s', %s_lifetime => ...).", what, relation, what)));
 }
 
-// What was spent under another period, or none, is not given back by setting one.
+// Setting a period gives nothing back that was spent under another one, or none.
 static void tell_about_carried(const char *relation, const BoundState &was, const BoundState &now,
                                const privacy::PeriodSums &sums) {
     const bool same = was.bound.period && was.bound.period->kind == now.bound.period->kind;

@@ -1,6 +1,5 @@
-// dp_report: what a controller has to know about a table, and about one query, as a page of HTML (doc/reference.md).
-//
-// Everything on it is for the owner alone, as in dp_risk_records: no noise, nothing charged.
+// Implements dp_report: a page of HTML about a table, and about one query (doc/reference.md). Everything on it is for the owner alone, as
+// in dp_risk_records: no noise, nothing charged.
 #include "border/scope.hpp"
 #include "catalog/decimals.hpp"
 #include "catalog/settings.hpp"
@@ -29,8 +28,8 @@ constexpr int most_query = 20000; // characters of its text
 
 // ---- texts ---------------------------------------------------------------------------------------------------------
 
-// What has no equivalent goes on as the bytes that it is, and the page shows their numbers: a text in a denied query, say, must not keep
-// its owner from his report.
+// Converts a text to UTF-8. Bytes without an equivalent go on as they are, and the page shows their numbers: a text in a denied query,
+// say, must not keep an owner from the report.
 static const char *converted(const char *text, int length) {
     int encoding = GetDatabaseEncoding();
     Oid conversion = FindDefaultConversionProc(encoding, PG_UTF8);
@@ -63,7 +62,7 @@ const char *page_text(const char *text) {
 }
 
 const char *page_text(const char *text, int characters) {
-    // What is far too long is not converted.
+    // No more is converted than may be shown.
     int most = (characters + 1) * MAX_MULTIBYTE_CHAR_LEN;
     int length = pg_mbcliplen(text, static_cast<int>(strnlen(text, most + MAX_MULTIBYTE_CHAR_LEN)), most);
     const char *whole = page_text(pnstrdup(text, length));
@@ -74,40 +73,31 @@ const char *page_text(const char *text, int characters) {
 
 // ---- the page ------------------------------------------------------------------------------------------------------
 
-static const char *hash_of(const char *source) {
-    Size length = strlen(source);
-    auto *bytes = static_cast<bytea *>(palloc(VARHDRSZ + length));
-    SET_VARSIZE(bytes, VARHDRSZ + length);
-    memcpy(VARDATA(bytes), source, length);
-    Datum hash = DirectFunctionCall1(sha256_bytea, PointerGetDatum(bytes));
-    return TextDatumGetCString(DirectFunctionCall2(binary_encode, hash, CStringGetTextDatum("base64")));
-}
-
-// In UTC, to the second.
-static const char *now() {
-    pg_tm parts;
-    fsec_t fraction;
-    if (timestamp2tm(GetCurrentTransactionStartTimestamp(), nullptr, &parts, &fraction, nullptr, nullptr) != 0)
-        elog(ERROR, "the time of the transaction is none");
-    return psprintf("%04d-%02d-%02d %02d:%02d:%02d UTC", parts.tm_year, parts.tm_mon, parts.tm_mday, parts.tm_hour,
-                    parts.tm_min, parts.tm_sec);
-}
+// $1: the table, $2: who asks, $3 and $4: style and script of the page.
+static const char *const facts_sql = R"sql(
+SELECT current_database(), pg_get_userbyid(c.relowner), to_char(timezone('UTC', now()), 'YYYY-MM-DD HH24:MI:SS') || ' UTC',
+       pg_get_userbyid($2), encode(sha256($3::bytea), 'base64'), encode(sha256($4::bytea), 'base64')
+FROM pg_class c WHERE c.oid = $1)sql";
 
 static void add_facts(picture::Report *report, const ReportCall &call) {
     const char *table = page_text(catalog::qualified_name(call.relation));
-    const char *owner = page_text(GetUserNameFromId(catalog::relation_owner(call.relation), false));
-    const char *asker = page_text(GetUserNameFromId(GetUserId(), false));
-    const char *database = page_text(get_database_name(MyDatabaseId));
-    const char *style = hash_of(picture::report_style()), *script = hash_of(picture::report_script());
-    const char *made = now();
+    Oid types[4] = {OIDOID, OIDOID, BYTEAOID, BYTEAOID};
+    Datum values[4] = {ObjectIdGetDatum(call.relation), ObjectIdGetDatum(GetUserId()),
+                       CStringGetTextDatum(picture::report_style()), CStringGetTextDatum(picture::report_script())};
+    catalog::Visit visit = catalog::Visit::read();
+    visit.run(facts_sql, 4, types, values);
+    const char *facts[6];
+    for (int i = 0; i < 6; i++)
+        facts[i] = page_text(visit.spi.text(0, i + 1));
     border::core([&] {
         report->table = table;
-        report->style_hash = style;
-        report->script_hash = script;
-        report->facts = {{"table", table},   {"database", database},
-                         {"owner", owner},   {"made at", made},
-                         {"made by", asker}, {"made with", std::string("dp_rdr ") + border::library_version}};
+        report->facts = {{"table", table},      {"database", facts[0]},
+                         {"owner", facts[1]},   {"made at", facts[2]},
+                         {"made by", facts[3]}, {"made with", std::string("dp_rdr ") + border::library_version}};
+        report->style_hash = facts[4];
+        report->script_hash = facts[5];
     });
+    visit.leave();
 }
 
 static text *made_page(const picture::Report *report) {
@@ -118,7 +108,7 @@ static text *made_page(const picture::Report *report) {
 
 // ---- dp_report -----------------------------------------------------------------------------------------------------
 
-// What the call leaves open is as the requester's policy has it; without a request tau is 0.95 and the noise Laplace's.
+// Takes what the call leaves open from the requester's policy. Without a request tau is 0.95 and the noise Laplace's.
 static void read_noise(FunctionCallInfo fcinfo, ReportCall *call) {
     const release::Terms *terms =
         call->look != nullptr && call->look->refusal == nullptr ? &call->look->terms : nullptr;
@@ -161,7 +151,7 @@ static ReportCall read_call(FunctionCallInfo fcinfo) {
     return call;
 }
 
-// What a request asks means what its requester means: some types are compared in his time zone.
+// Reads a request as its requester means it: some types are compared in the requester's time zone.
 static void add_query(picture::Report *report, const ReportCall &call) {
     const char *query = page_text(call.look != nullptr ? call.look->ask.leaf : call.query, most_query);
     border::TimeZoneScope zone = border::TimeZoneScope::enter(

@@ -1,4 +1,4 @@
-// The parts of dp_report: from the rows, and from the catalog. All texts go to the page in UTF-8.
+// Makes the parts of dp_report: from the rows, and from the catalog. All texts go to the page in UTF-8.
 #pragma once
 
 #include "picture/page.hpp"
@@ -22,7 +22,7 @@ struct RequestLook {
     release::Price price;
 };
 
-// What dp_report is called with, checked.
+// Holds the arguments of dp_report, checked.
 struct ReportCall {
     Oid relation; // the protected table
     const char *query;
@@ -36,9 +36,9 @@ struct ReportCall {
     Oid function; // dp_report: in the schema of all functions that the extension has for everybody
 };
 
-// A text of the server's for the page, in the current memory.
+// Returns a text of the server's for the page, in the current memory.
 const char *page_text(const char *text);
-// The same, no longer than that: what is stored may be of any length.
+// Returns its first characters: a text that is stored may be of any length.
 const char *page_text(const char *text, int characters);
 
 // Reads the rows, once. Errors: those of dp_risk_records; 22023 for a query on another table.
@@ -47,7 +47,7 @@ void add_query_part(picture::Report *report, const ReportCall &call);
 // Finds the request, writes down that it is looked at, and finds the terms on which it would be answered now. Errors: 42501 for
 // one about a table of another's; 22023 for one about another table than `relation`, and for a signal.
 const RequestLook *look_at_request(Oid relation, int64 id);
-// Who asks, what for, and what may be decided. Behind add_query_part.
+// Adds who asks, what for, and what may be decided. Precondition: add_query_part.
 void add_request_part(picture::Report *report, const RequestLook &look);
 
 // Settings, spending, denials, requests, audit.

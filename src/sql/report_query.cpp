@@ -1,4 +1,4 @@
-// The part of a report that is about one query: the candidates, the riskiest records, how the risk is spread. One leave-one-out
+// Makes the part of a report that is about one query: the candidates, the riskiest records, how the risk is spread. One leave-one-out
 // pass serves all of it.
 #include <algorithm>
 #include <cmath>
@@ -20,7 +20,7 @@ namespace dp::sql {
 using risk::Memo;
 
 namespace {
-// What the parts share.
+// Holds what the parts share.
 struct Look {
     const ReportCall *call;
     View view;
@@ -63,7 +63,7 @@ static bool permits(const release::Terms &terms, const release::Permitted &permi
     });
 }
 
-// Of dp_find_epsilon.
+// Returns the largest tau at which dp_find_epsilon permits the candidate.
 static double tau_found(const Look &look, const release::NoiseTerms &known, privacy::Epsilon candidate) {
     return largest_tau([&](double tau) {
         release::Terms terms = look.terms;
@@ -74,7 +74,7 @@ static double tau_found(const Look &look, const release::NoiseTerms &known, priv
     });
 }
 
-// Of an analyst's policy with the selection within_domain.
+// Returns the largest tau at which a policy with the selection within_domain permits the candidate.
 static double tau_domain(const Look &look, const release::NoiseTerms &known, privacy::Epsilon candidate) {
     return largest_tau([&](double tau) {
         release::Terms terms = look.terms;
@@ -142,7 +142,7 @@ static void add_candidates(picture::QueryPart *part, const Look &look) {
         budget = nullptr;
     Truth truth = truth_of(look.view, look.memo);
     const auto &candidates = *look.call->candidates;
-    // Of the former, of[i] is filled: tau is compared with the very noise that is shown.
+    // known.of[i] is filled: tau is compared with the very noise that is shown.
     release::NoiseTerms known = release::NoiseTerms::unknown(look.terms);
     release::NoiseTerms of_domain = release::NoiseTerms::unknown(look.terms);
     for (std::size_t i = 0; i < candidates.size(); i++) {

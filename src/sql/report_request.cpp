@@ -1,5 +1,5 @@
-// The part of a report that is about a request: who asks, what for, at which price, and what its owner may decide now that he has
-// looked (architecture.md, 3.10).
+// Makes the part of a report that is about a request: who asks, what for, at which price, and what its owner may decide after this look
+// (architecture.md, 3.10).
 #include "border/scope.hpp"
 #include "catalog/decimals.hpp"
 #include "sql/question.hpp"
@@ -20,7 +20,7 @@ using catalog::Requested;
     pg_unreachable();
 }
 
-// Its owner's. Who is none hears the same as of one that is not there.
+// Finds a request about a table of the caller's. Any other is refused as one that is not there.
 static const Requested *owned_request(Oid relation, int64 id) {
     catalog::Reading reading = catalog::Reading::open();
     const Requested *request = catalog::find_request(reading, id, false);
@@ -39,7 +39,8 @@ static const Requested *owned_request(Oid relation, int64 id) {
     return request;
 }
 
-// What a keeper would find if it were permitted now on the terms of the policy. As who asks: nothing of his runs here.
+// Finds what a keeper would find if the request were permitted now on the terms of the policy. It acts as who asks, and runs nothing
+// of theirs.
 static void find_terms(RequestLook *look) {
     const release::Ask &ask = look->ask;
     if (!SearchSysCacheExists1(AUTHOID, ObjectIdGetDatum(ask.asker.role))) {
@@ -74,10 +75,11 @@ const RequestLook *look_at_request(Oid relation, int64 id) {
 
 // ---- on the page ---------------------------------------------------------------------------------------------------
 
-// What is stored of it, with the parameters that its text names.
+// Reads what is stored of a request: its purpose first, at last the parameters that its text names.
 static const char *const facts_sql = R"sql(
 SELECT f.name, f.value FROM dp_rdr.request r, LATERAL (
     SELECT 0, v.place, v.name, v.value FROM (VALUES
+        (0, 'purpose', r.purpose),
         (1, 'asked by', r.requester::text || CASE WHEN r.session_role <> r.requester THEN ' in a session of ' || r.session_role::text
                                                   ELSE '' END),
         (2, 'asked at', to_char(timezone('UTC', r.at), 'YYYY-MM-DD HH24:MI:SS') || ' UTC'),
@@ -130,30 +132,26 @@ static void add_facts(picture::RequestPart *part, const Requested &request) {
     catalog::Visit visit = catalog::Visit::read();
     uint64 rows = visit.run(facts_sql, 1, types, values);
     for (uint64 row = 0; row < rows; row++) {
-        const char *name = visit.spi.text(row, 1), *value = page_text(visit.spi.text(row, 2), most_value);
-        border::core([&] { part->facts.push_back({name, value}); });
+        const bool is_purpose = row == 0;
+        const char *name = visit.spi.text(row, 1),
+                   *value = page_text(visit.spi.text(row, 2), is_purpose ? most_purpose : most_value);
+        border::core([&] {
+            if (is_purpose)
+                part->purpose = value;
+            else
+                part->facts.push_back({name, value});
+        });
     }
     visit.leave();
-}
-
-static const char *purpose_of(const Requested &request) {
-    Oid types[1] = {INT8OID};
-    Datum values[1] = {Int64GetDatum(request.id)};
-    catalog::Visit visit = catalog::Visit::read();
-    visit.run("SELECT r.purpose FROM dp_rdr.request r WHERE r.id = $1", 1, types, values);
-    const char *purpose = visit.spi.text(0, 1);
-    visit.leave();
-    return page_text(purpose, most_purpose);
 }
 
 void add_request_part(picture::Report *report, const RequestLook &look) {
     const Requested &request = *look.request;
     picture::RequestPart *part = border::core([&] { return &report->query->request.emplace(); });
-    const char *purpose = purpose_of(request), *state = catalog::shown_state(request), *advice = advice_text(look);
+    const char *state = catalog::shown_state(request), *advice = advice_text(look);
     const char *price = look.decides || look.reviewed ? page_text(price_text(look), most_value) : nullptr;
     border::core([&] {
         part->title = "Request " + std::to_string(request.id);
-        part->purpose = purpose;
         part->advice = advice;
         part->facts.push_back({"state", state});
         if (price != nullptr)
