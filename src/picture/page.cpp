@@ -4,7 +4,6 @@
 #include <cmath>
 
 #include "picture/html.hpp"
-#include "picture/template.hpp"
 
 namespace dp::picture {
 
@@ -154,37 +153,25 @@ static Data data_of(const QueryPart &part) {
              {"bins", bins_of(part)}}};
 }
 
-static Data data_of(const Table &table) {
-    std::vector<Data> columns, rows;
-    for (const std::string &column : table.columns)
-        columns.push_back({{{"name", column}}, {}});
-    for (const auto &row : table.rows) {
-        std::vector<Data> cells;
-        for (std::size_t i = 0; i < row.size(); ++i)
-            cells.push_back({{{"label", table.columns[i]},
-                              {"code", flag(i < table.code.size() && table.code[i] && !row[i].empty())},
-                              {"value", row[i]}},
-                             {}});
-        rows.push_back({{}, {{"cells", cells}}});
-    }
-    return {{{"id", table.id}, {"title", table.title}, {"lead", table.lead}, {"nothing", table.nothing}},
-            {{"columns", columns}, {"rows", rows}}};
+static std::vector<Data> sections_of(const Report &report) {
+    std::vector<Data> sections;
+    for (const Data &grid : report.first)
+        sections.push_back({{}, {{"grid", {grid}}}});
+    if (report.query)
+        sections.push_back({{}, {{"part", {data_of(*report.query)}}}});
+    for (const Data &grid : report.tables)
+        sections.push_back({{}, {{"grid", {grid}}}});
+    return sections;
 }
 
 std::string page(const Report &report) {
-    std::vector<Data> first, rest;
-    for (const Table &table : report.tables)
-        (table.first ? first : rest).push_back({{}, {{"grid", {data_of(table)}}}});
-    if (report.query)
-        first.push_back({{}, {{"part", {data_of(*report.query)}}}});
-    first.insert(first.end(), rest.begin(), rest.end());
     return filled(report_template(), {{{"table", report.table},
                                        {"asks", flag(report.query.has_value())},
                                        {"style", report_style()},
                                        {"script", report_script()},
                                        {"style_hash", report.style_hash},
                                        {"script_hash", report.script_hash}},
-                                      {{"facts", data_of(report.facts)}, {"sections", first}}});
+                                      {{"facts", data_of(report.facts)}, {"sections", sections_of(report)}}});
 }
 
 } // namespace dp::picture

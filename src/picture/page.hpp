@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "picture/template.hpp"
+
 namespace dp::picture {
 
 struct Fact {
@@ -47,15 +49,6 @@ struct Person {
     double sensitivity = 0; // PIS
 };
 
-struct Table {
-    std::string id, title, lead;
-    std::string nothing; // shown where there are no rows
-    std::vector<std::string> columns;
-    std::vector<bool> code; // columns of statements
-    std::vector<std::vector<std::string>> rows;
-    bool first = false; // before what is about a query
-};
-
 // Who asks the query, and what for.
 struct RequestPart {
     std::string title, purpose, advice;
@@ -82,7 +75,7 @@ struct Report {
     std::string table;
     std::vector<Fact> facts;
     std::optional<QueryPart> query;
-    std::vector<Table> tables;
+    std::vector<Data> first, tables; // before and behind the query, as the template shows a `grid`
     std::string style_hash, script_hash; // SHA-256 of report_style() and report_script(), in base64
 };
 

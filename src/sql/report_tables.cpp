@@ -1,4 +1,4 @@
-// The parts of a report that are about the table whatever is asked: settings, spending, denials, audit.
+// Makes the parts of a report that are about the table whatever is asked: settings, spending, denials, requests, audit.
 #include "border/scope.hpp"
 #include "catalog/access.hpp"
 #include "sql/report.hpp"
@@ -9,7 +9,7 @@ namespace {
 constexpr int most_cell = 600, most_code = 2000; // characters
 constexpr uint64 most_rows = 1000;               // whoever may create a function can have the audit list it
 
-// A table of the page and the statement that fills it, all of its columns as text. $1: the protected table.
+// Describes a table of the page, and the statement that fills it, all of its columns as text. $1: the protected table.
 struct Source {
     const char *id, *title, *lead, *nothing;
     bool
@@ -132,53 +132,58 @@ ORDER BY r.id DESC LIMIT 100)sql",
 };
 } // namespace
 
-static void begin_table(picture::Table *table, const Source &source) {
-    table->id = source.id;
-    table->title = source.title;
-    table->lead = source.lead;
-    table->nothing = source.nothing;
-    table->first = strcmp(source.id, "summary") == 0;
-    for (int i = 0; source.columns[i] != nullptr; i++) {
-        table->columns.push_back(source.columns[i]);
-        table->code.push_back(source.code[i] == 'c');
-    }
+static picture::Data grid_of(const Source &source) {
+    picture::Data grid = {
+        {{"id", source.id}, {"title", source.title}, {"lead", source.lead}, {"nothing", source.nothing}}, {}};
+    grid.lists["rows"] = {};
+    for (int i = 0; source.columns[i] != nullptr; i++)
+        grid.lists["columns"].push_back({{{"name", source.columns[i]}}, {}});
+    return grid;
 }
 
-static void add_rows(picture::Table *table, const border::Spi &spi, uint64 nrows, int ncolumns) {
+static void add_cell(std::vector<picture::Data> *cells, const Source &source, int column, const char *value) {
+    const bool code = source.code[column] == 'c' && value != nullptr && value[0] != '\0';
+    const char *shown = value == nullptr ? "" : page_text(value, source.code[column] == 'c' ? most_code : most_cell);
+    border::core([&] {
+        cells->push_back({{{"label", source.columns[column]}, {"code", code ? "yes" : ""}, {"value", shown}}, {}});
+    });
+}
+
+static void add_rows(picture::Data *grid, const Source &source, const border::Spi &spi, uint64 nrows) {
     if (nrows > most_rows)
         border::core([&] {
-            table->lead += " The first " + std::to_string(most_rows) + " of " + std::to_string(nrows) + " lines.";
+            grid->texts["lead"] +=
+                " The first " + std::to_string(most_rows) + " of " + std::to_string(nrows) + " lines.";
         });
     for (uint64 row = 0; row < Min(nrows, most_rows); row++) {
-        border::core([&] { table->rows.emplace_back(); });
-        for (int column = 1; column <= ncolumns; column++) {
-            char *value = spi.text(row, column);
-            const char *shown =
-                value == nullptr ? "" : page_text(value, table->code[column - 1] ? most_code : most_cell);
-            border::core([&] { table->rows.back().push_back(shown); });
-        }
+        std::vector<picture::Data> *cells = border::core([&] {
+            auto &rows = grid->lists["rows"];
+            rows.emplace_back();
+            return &rows.back().lists["cells"];
+        });
+        for (int column = 0; source.columns[column] != nullptr; column++)
+            add_cell(cells, source, column, spi.text(row, column + 1));
     }
 }
 
 static void add_table(picture::Report *report, const ReportCall &call, const Source &source) {
-    picture::Table *table = border::core([&] {
-        report->tables.emplace_back();
-        begin_table(&report->tables.back(), source);
-        return &report->tables.back();
+    picture::Data *grid = border::core([&] {
+        auto &grids = &source == sources ? report->first : report->tables;
+        grids.push_back(grid_of(source));
+        return &grids.back();
     });
-    int ncolumns = static_cast<int>(table->columns.size());
     Oid types[1] = {REGCLASSOID};
     Datum values[1] = {ObjectIdGetDatum(call.relation)};
     if (source.as_extension) {
         catalog::Visit visit = catalog::Visit::read();
-        add_rows(table, visit.spi, visit.run(source.sql, 1, types, values), ncolumns);
+        add_rows(grid, source, visit.spi, visit.run(source.sql, 1, types, values));
         visit.leave();
         return;
     }
     const char *schema = quote_identifier(get_namespace_name(get_func_namespace(call.function)));
     border::SettingsScope settings = border::SettingsScope::enter_for_catalog();
     border::Spi spi = border::Spi::connect();
-    add_rows(table, spi, spi.run(psprintf(source.sql, schema), false, 1, types, values), ncolumns);
+    add_rows(grid, source, spi, spi.run(psprintf(source.sql, schema), false, 1, types, values));
     spi.finish();
     settings.leave();
 }

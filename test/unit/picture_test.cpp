@@ -175,7 +175,10 @@ std::string hostile_page(const std::string &hostile) {
     part.people = {{{{hostile, hostile}}, 1, 1}};
     part.histogram.emplace(1, 2, 3);
     part.histogram->add(1.5, 3);
-    report.tables = {{"audit", "Audit", "lead", "nothing", {"finding", "remedy"}, {false, true}, {{hostile, hostile}}}};
+    const Data cells = {{}, {{"cells", {{{{"label", "remedy"}, {"code", "yes"}, {"value", hostile}}, {}},
+                                       {{{"label", "finding"}, {"code", ""}, {"value", hostile}}, {}}}}}};
+    report.tables = {{{{"id", "audit"}, {"title", "Audit"}, {"lead", "lead"}, {"nothing", "nothing"}},
+                      {{"columns", {{{{"name", "finding"}}, {}}, {{{"name", "remedy"}}, {}}}}, {"rows", {cells}}}}};
     return page(report);
 }
 
