@@ -49,13 +49,13 @@ struct Person {
     double sensitivity = 0; // PIS
 };
 
-// Who asks the query, and what for.
+// Says who asks the query, and what for.
 struct RequestPart {
     std::string title, purpose, advice;
     std::vector<Fact> facts;
 };
 
-// What is about one query.
+// Holds everything about one query.
 struct QueryPart {
     std::optional<RequestPart> request;
     std::string query;
@@ -64,7 +64,7 @@ struct QueryPart {
     bool equal_risks = false;          // any tau permits any epsilon
     std::vector<Candidate> candidates; // descending
     std::optional<Candidate> asked;    // at the price of the request
-    double belief = 0;                 // what a suspicion of one half may become by that answer; 0: not known
+    double belief = 0;                 // the most that a suspicion of one half may become by that answer; 0: not known
     std::vector<Person> people;        // riskiest first
     std::int64_t outside = 0;          // people whom the answer does not contain
     std::optional<Histogram> histogram;

@@ -93,7 +93,7 @@
     return rows.find(function (each) { return each[price] >= tau; });
   }
 
-  // Those that some tau picks, from the smallest on: where the slider can stand.
+  // The slider stands at candidates that some tau picks, from the smallest on.
   var stops = rows.filter(function (each, i) { return i === 0 ? true : each.found > rows[i - 1].found; }).reverse();
 
   function below(stop) {

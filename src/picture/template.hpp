@@ -9,7 +9,7 @@
 //   {{?name}} ... {{/name}}   once, if the list or the text is not empty
 //   {{^name}} ... {{/name}}   once, if it is
 //
-// What an item does not have is looked for in what surrounds it.
+// Names that an item does not have are looked for in the items around it.
 #pragma once
 
 #include <map>

@@ -20,7 +20,7 @@ static const char *selection_reason(const release::Estimate &estimate) {
                     catalog::numeric_text(catalog::to_numeric(estimate.selection)));
 }
 
-// What an honest analyst should know of an answer that he would get; null: nothing.
+// Returns what an analyst should know about an answer that would be given, or null.
 static const char *advice(const Verdict &verdict) {
     if (verdict.used)
         return groups_used_reason;
@@ -103,7 +103,7 @@ static void put_leaf(const ResultRows &rows, int number, const Call *call, const
     }
 }
 
-// What every value is taken to be; null: not given.
+// Reads the size that every value is taken to have; null: not given.
 static const double *magnitude_argument(FunctionCallInfo fcinfo, int argument, double *magnitude) {
     if (PG_ARGISNULL(argument))
         return nullptr;

@@ -23,10 +23,10 @@ struct Verdict {
     bool uncharged;
     const rows::Units *units; // null: a row is a unit
     int rows_per_group;       // C, where the clip is that of 9.14; else 0
-    const char *clipped;      // what of a unit does not count, in words; null: all does
+    const char *clipped;      // says which rows of a unit do not count; null: all do
     const char *style;        // by which DateStyle texts are read as dates; null: none is
-    const char *narrowed;     // as rows::text_of_narrowed() says it
-    const char *lacks_null;   // as release::null_text() says it
+    const char *narrowed;     // rows::text_of_narrowed()
+    const char *lacks_null;   // release::null_text()
 };
 
 // List of Call *. Errors: those of the statement, and of who may not run it.

@@ -90,7 +90,7 @@ static bool collect_leaves(Node *node, void *context) {
     return query::walk_executed(query, collect_leaves, context);
 }
 
-// What the executor would check when the statement starts.
+// Checks the permissions that the executor would check when the statement starts.
 static bool check_permissions(Node *node, void *context) {
     if (node == nullptr)
         return false;
@@ -117,7 +117,7 @@ List *find_leaves(const char *text, const query::Request *request) {
 
 // ---- one leaf ------------------------------------------------------------------------------------------------------
 
-// Columns that the statement computes with are called by what they are.
+// Names columns that the statement computes with by their expressions.
 static void name_columns(const Query *leaf, Call *call) {
     auto *entry = list_length(leaf->rtable) == 1 ? linitial_node(RangeTblEntry, leaf->rtable) : nullptr;
     if (entry == nullptr || entry->rtekind != RTE_RELATION)
@@ -132,7 +132,7 @@ static void name_columns(const Query *leaf, Call *call) {
     }
 }
 
-// As release() reads it.
+// Reads a leaf as release() does.
 static query::Leaf *read_leaf(const char *text, Call *call) {
     border::SettingsScope settings = border::SettingsScope::enter();
     query::Parsed parsed = query::parse_select(text);
@@ -181,7 +181,7 @@ static bool is_written_out(const FuncExpr *function) {
            !linitial_node(Const, function->args)->constisnull;
 }
 
-// What an answer comes to that costs nothing: only how accurate it is.
+// Estimates an answer that costs nothing: only how accurate it is.
 static release::Estimate estimate_of(const release::Answer &answer, const char *note) {
     tuplestore_end(answer.rows);
     release::Estimate estimate = {};
@@ -194,7 +194,7 @@ static release::Estimate estimate_of(const release::Answer &answer, const char *
     return estimate;
 }
 
-// Of a leaf that comes a second time in its statement.
+// Estimates a leaf that comes a second time in its statement.
 static release::Estimate estimate_again(release::Estimate estimate) {
     estimate.selected = estimate.measured = estimate.denied = false;
     estimate.epsilon = estimate.selection = {};
@@ -213,13 +213,13 @@ static bool is_asked_before(const List *keys, Datum key) {
     return false;
 }
 
-// Whether an answer that is stored would do.
+// Returns true if a stored answer would do.
 static bool asks_stored(const Call *call) {
     auto *replay = castNode(Const, list_nth(call->function->args, 6));
     return !replay->constisnull && DatumGetBool(replay->constvalue);
 }
 
-// Declared groups alone; a question that was answered before; or one that an earlier leaf of the statement asks.
+// Finds answers that cost nothing: of declared groups alone, of a question that was answered before or that an earlier leaf asks.
 static void find_uncharged(const Call *call, const catalog::Reading &reading, const rows::Question *question,
                            const catalog::Policy *policy, const List *asked_before, release::Terms *terms,
                            Verdict *verdict) {

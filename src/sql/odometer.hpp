@@ -1,4 +1,4 @@
-// What dp_set_odometer has to say when it has set a bound: totals that are spent, policies that cannot pay, epochs.
+// Tells what follows from a bound that dp_set_odometer has set: totals that are spent, policies that cannot pay, epochs.
 #pragma once
 
 #include "catalog/odometer.hpp"

@@ -99,8 +99,8 @@ FROM dp_rdr.protected_table t JOIN dp_rdr.privacy_domain d ON d.id = t.domain, L
 WHERE t.relation::oid = $2 AND x.value IS NOT NULL)sql",
 
     // Shows the public charges, which decisions about analysts of DP modes read, and what the conditional account has spent.
-    R"sql(,
-used AS (SELECT b.*, row_number() OVER () AS n FROM dp_rdr.budget($2) b),
+    R"sql(
+WITH used AS (SELECT b.*, row_number() OVER () AS n FROM dp_rdr.budget($2) b),
 kept AS (SELECT o.* FROM dp_rdr.protected_table t JOIN dp_rdr.odometer o ON o.id = t.domain WHERE t.relation::oid = $2)
 SELECT 'budget', x.name, x.value, NULL
 FROM (SELECT u.n, 1, u.name || ' used', u.used::text FROM used u WHERE u.total IS NOT NULL
@@ -176,9 +176,10 @@ WHERE t.relation::oid = $2 GROUP BY s.state ORDER BY s.state COLLATE "C")sql",
 SELECT 'suspended', s.role::text, format('session of %s, under the policy of %s on %s', s.session_role::text, s.grantee::text, s.view::text), NULL
 FROM dp_rdr.restricted_view v JOIN dp_rdr.suspension s ON s.view = v.view
 WHERE v.relation::oid = $2 ORDER BY s.role::text COLLATE "C", s.session_role::text COLLATE "C", s.view::text COLLATE "C")sql",
+};
 
-    // Names every way to the rows that a catalog shows. dp_audit has the remedies.
-    R"sql(
+// Names every way to the rows that a catalog shows, by the names of subject_sql. dp_audit has the remedies.
+const char *const flows = R"sql(
 SELECT DISTINCT ON (f.place, f.name COLLATE "C", f.value COLLATE "C") 'reads rows', f.name, f.value, f.call FROM (
   SELECT 1 AS place, c.owner::regrole::text AS name, 'owner of the table' AS value, NULL AS call
   FROM controlled c WHERE c.relation = $2
@@ -214,8 +215,7 @@ SELECT DISTINCT ON (f.place, f.name COLLATE "C", f.value COLLATE "C") 'reads row
   SELECT 10, format('trigger %I', t.tgname), format('sees the rows of %s that change', t.tgrelid::regclass), NULL
   FROM pg_trigger t JOIN part p ON p.oid = t.tgrelid
   WHERE p.relation = $2 AND NOT t.tgisinternal AND t.tgparentid = 0) f
-ORDER BY f.place, f.name COLLATE "C", f.value COLLATE "C")sql",
-};
+ORDER BY f.place, f.name COLLATE "C", f.value COLLATE "C")sql";
 
 } // namespace
 
@@ -227,7 +227,8 @@ DP_CALL(dp_settings) {
     const ResultRows rows(fcinfo);
     catalog::Visit visit = catalog::Visit::read();
     for (const char *part : parts)
-        rows.put_all(visit, psprintf("%s%s", catalog::subject_sql(), part), 2, types, values);
+        rows.put_all(visit, part, 2, types, values);
+    rows.put_all(visit, psprintf("%s%s", catalog::subject_sql(), flows), 2, types, values);
     visit.leave();
     return Datum(0);
 }
