@@ -4,7 +4,7 @@
 #include "catalog/facade.hpp"
 #include "catalog/foreign_part.hpp"
 #include "catalog/lookup.hpp"
-#include "catalog/settings.hpp"
+#include "catalog/relations.hpp"
 
 namespace dp::catalog {
 

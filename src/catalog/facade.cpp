@@ -4,8 +4,7 @@
 #include "border/versions.hpp"
 #include "catalog/foreign_code.hpp"
 #include "catalog/foreign_part.hpp"
-#include "catalog/public_table.hpp"
-#include "catalog/settings.hpp"
+#include "catalog/relations.hpp"
 
 namespace dp::catalog {
 
@@ -56,57 +55,6 @@ Oid table_of_facade(Oid view) {
     Oid table = relation->rd_rules == nullptr ? InvalidOid : denied_table(get_view_query(relation));
     table_close(relation, NoLock);
     return table;
-}
-
-// Whether the first column, the primary key, of a table of the catalog has the value.
-static bool has_key(const char *table, Oid value) {
-    Oid catalog = get_relname_relid(table, border::extension_schema());
-    if (!OidIsValid(catalog))
-        return false;
-    Relation relation = table_open(catalog, AccessShareLock);
-    Oid index = border::primary_key_index(relation);
-    ScanKeyData key;
-    ScanKeyInit(&key, 1, BTEqualStrategyNumber, F_OIDEQ, ObjectIdGetDatum(value));
-    // No snapshot: the scan takes the catalog's, which is as recent as the latest one, and may be taken in a parallel
-    // operation too.
-    SysScanDesc scan = systable_beginscan(relation, index, OidIsValid(index), nullptr, 1, &key);
-    bool found = HeapTupleIsValid(systable_getnext(scan));
-    systable_endscan(scan);
-    table_close(relation, AccessShareLock);
-    return found;
-}
-
-bool is_registered_view(Oid view) {
-    return has_key("restricted_view", view);
-}
-
-bool is_protected_table(Oid relation) {
-    return has_key("protected_table", relation);
-}
-
-// The tables that a table is a partition or a child of.
-static List *parents_of(Oid relation) {
-    List *parents = NIL;
-    Relation inherits = table_open(InheritsRelationId, AccessShareLock);
-    ScanKeyData key;
-    ScanKeyInit(&key, Anum_pg_inherits_inhrelid, BTEqualStrategyNumber, F_OIDEQ, ObjectIdGetDatum(relation));
-    SysScanDesc scan = systable_beginscan(inherits, InheritsRelidSeqnoIndexId, true, nullptr, 1, &key);
-    for (HeapTuple row = systable_getnext(scan); HeapTupleIsValid(row); row = systable_getnext(scan))
-        parents = lappend_oid(parents, ((Form_pg_inherits)GETSTRUCT(row))->inhparent);
-    systable_endscan(scan);
-    table_close(inherits, AccessShareLock);
-    return parents;
-}
-
-bool is_part_of_protected(Oid relation) {
-    // Grows while it is read: a table may have several parents, and they others.
-    List *relations = list_make1_oid(relation);
-    for (int i = 0; i < list_length(relations); i++) {
-        if (is_protected_table(list_nth_oid(relations, i)))
-            return true;
-        relations = list_concat_unique_oid(relations, parents_of(list_nth_oid(relations, i)));
-    }
-    return false;
 }
 
 Oid expanded_view(const RangeTblEntry *entry) {

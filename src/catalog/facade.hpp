@@ -1,7 +1,7 @@
 // The facade: a view over deny(table), which has the table's columns and no path to its rows (architecture.md, 4; K1).
 #pragma once
 
-#include "border/postgres.hpp"
+#include "catalog/registered.hpp"
 
 namespace dp::catalog {
 
@@ -15,14 +15,6 @@ Oid table_of_facade(Oid view);
 Oid expanded_view(const RangeTblEntry *entry);
 // The view that a subquery was expanded from, if that view is a facade (after view expansion); else InvalidOid.
 Oid expanded_facade(const RangeTblEntry *entry);
-
-// Whether a view is in restricted_view, whatever its rule is by now: one index look-up, no SPI (the planner asks).
-bool is_registered_view(Oid view);
-
-// The same for protected tables.
-bool is_protected_table(Oid relation);
-// And for their partitions and children, at any depth.
-bool is_part_of_protected(Oid relation);
 
 // Checks that the columns of the facade agree with the table's in name, type, typmod and collation, and maps them:
 // result[attno of the view] = attno of the table. 55000 "column %s changed since it was protected" otherwise.

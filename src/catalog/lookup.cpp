@@ -1,6 +1,6 @@
 #include "catalog/lookup.hpp"
 
-#include "catalog/record.hpp"
+#include "border/versions.hpp"
 
 namespace dp::catalog {
 
@@ -41,14 +41,6 @@ void Row::append_version(StringInfo versions) const {
                      ItemPointerGetBlockNumber(&tuple->t_self), ItemPointerGetOffsetNumber(&tuple->t_self));
 }
 
-static Oid primary_key(Relation table) {
-#if PG_VERSION_NUM >= 180000
-    return RelationGetPrimaryKeyIndex(table, false);
-#else
-    return RelationGetPrimaryKeyIndex(table);
-#endif
-}
-
 Lookup Lookup::open(const char *table, const Reading &reading) {
     border::UsageScope usage = border::UsageScope::enter();
     border::UncountedScope uncounted = border::UncountedScope::enter();
@@ -56,7 +48,7 @@ Lookup Lookup::open(const char *table, const Reading &reading) {
     if (!OidIsValid(relation))
         elog(ERROR, "dp_rdr.%s is missing", table);
     Relation opened = table_open(relation, AccessShareLock);
-    return Lookup{usage, uncounted, opened, primary_key(opened), reading.snapshot};
+    return Lookup{usage, uncounted, opened, border::primary_key_index(opened), reading.snapshot};
 }
 
 void Lookup::close() const {
@@ -137,22 +129,6 @@ List *Lookup::rows(Datum first, const char *second) const {
     ScanKeyEntryInitialize(&keys[1], 0, 2, BTEqualStrategyNumber, InvalidOid, DEFAULT_COLLATION_OID, F_TEXTEQ,
                            CStringGetTextDatum(second));
     return scan(*this, 2, keys);
-}
-
-// ---- rows that are written ------------------------------------------------------------------------------------------
-
-void Columns::insert(const border::Spi &spi, border::Statement &statement, const char *table) {
-    if (statement.text == nullptr) {
-        StringInfoData text;
-        initStringInfo(&text);
-        appendStringInfo(&text, "INSERT INTO dp_rdr.%s (%s) VALUES (", table, names.data);
-        for (int i = 1; i <= values.n; i++)
-            appendStringInfo(&text, "%s$%d", i == 1 ? "" : ", ", i);
-        appendStringInfoChar(&text, ')');
-        statement.text = MemoryContextStrdup(TopMemoryContext, text.data);
-    }
-    if (run(spi, statement, values) != 1)
-        elog(ERROR, "no row of dp_rdr.%s was written", table);
 }
 
 } // namespace dp::catalog

@@ -6,7 +6,7 @@
 #include "catalog/foreign_code.hpp"
 #include "catalog/foreign_part.hpp"
 #include "catalog/lookup.hpp"
-#include "catalog/settings.hpp"
+#include "catalog/relations.hpp"
 extern "C" {
 #include <rewrite/rewriteHandler.h>
 }
@@ -30,22 +30,6 @@ bool is_public_table(const Reading &reading, Oid relation, const pg_uuid_t &doma
     Lookup tables = Lookup::open("public_table", reading);
     bool found = tables.rows(UUIDPGetDatum(&domain), relation) != NIL;
     tables.close();
-    return found;
-}
-
-bool is_public_table(Oid relation) {
-    Oid catalog = get_relname_relid("public_table", border::extension_schema());
-    if (!OidIsValid(catalog))
-        return false;
-    Relation tables = table_open(catalog, AccessShareLock);
-    ScanKeyData key;
-    ScanKeyInit(&key, get_attnum(catalog, "relation"), BTEqualStrategyNumber, F_OIDEQ, ObjectIdGetDatum(relation));
-    Oid index = get_relname_relid("public_table_relation_idx", border::extension_schema());
-    // No snapshot, as is_protected_table() looks: what is committed by now.
-    SysScanDesc scan = systable_beginscan(tables, index, OidIsValid(index), nullptr, 1, &key);
-    bool found = HeapTupleIsValid(systable_getnext(scan));
-    systable_endscan(scan);
-    table_close(tables, AccessShareLock);
     return found;
 }
 

@@ -4,13 +4,12 @@
 #pragma once
 
 #include "catalog/access.hpp"
+#include "catalog/registered.hpp"
 
 namespace dp::catalog {
 
 // Declared for these people.
 bool is_public_table(const Reading &reading, Oid relation, const pg_uuid_t &domain);
-// Declared for anybody.
-bool is_public_table(Oid relation);
 // Of a domain: oid, ascending, also those that are gone.
 List *public_tables(const Reading &reading, const pg_uuid_t &domain);
 

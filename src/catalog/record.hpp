@@ -40,6 +40,15 @@ struct RowReader {
         if (word != nullptr && !member)
             elog(ERROR, "unknown %s \"%s\"", column, word);
     }
+    // Sets an enum that has to be there.
+    template <class Enum>
+    void word(const char *column, std::optional<Enum> (*from_name)(const std::string &), Enum &member) const {
+        std::optional<Enum> found;
+        word(column, from_name, found);
+        if (!found)
+            elog(ERROR, "column \"%s\" is null", column);
+        member = *found;
+    }
 
   private:
     const char *named(const char *column) const { return *prefix == '\0' ? column : psprintf("%s%s", prefix, column); }
@@ -66,6 +75,11 @@ struct RowReader {
         set(value, name, &member->emplace());
     }
 };
+
+// Returns what a risk profile allows: computed when it was set, from its definition, which stands beside it. None without a profile.
+std::optional<privacy::Epsilon> allowed_by_profile(const RowReader &row);
+// Returns the smaller of two limits, of which each may be missing.
+std::optional<privacy::Epsilon> smaller(std::optional<privacy::Epsilon> a, std::optional<privacy::Epsilon> b);
 
 // Collects the columns of a row that is to be written, with their values.
 struct Columns {

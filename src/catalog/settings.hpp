@@ -13,6 +13,7 @@
 #include "catalog/access.hpp"
 #include "catalog/asker.hpp"
 #include "catalog/domain.hpp"
+#include "catalog/relations.hpp"
 
 namespace dp::catalog {
 
@@ -21,18 +22,14 @@ enum class Selection { within_domain, within_data, released, profile };
 struct Policy {
     Oid grantee;
     const char *grantee_name;
-    bool has_tau;
-    double tau;
-    double tau_var;
+    std::optional<double> tau, tau_var;
     privacy::Epsilon epsilon_svt;
     Selection selection;
     privacy::Mechanism mechanism;
     privacy::Delta delta;
     privacy::Epsilon epsilon_max;
-    bool has_share; // set, or by the profile: the smaller
-    privacy::Epsilon share;
-    bool has_profile;
-    privacy::Epsilon profile; // what it allows, as it was computed when it was granted
+    std::optional<privacy::Epsilon> share;   // set, or by the profile: the smaller
+    std::optional<privacy::Epsilon> profile; // what it allows, as it was computed when it was granted
     double weight_min, weight_max;
     const char *group_a, *group_b; // canonical conditions over the table; or null
     privacy::Epsilon epsilon_min;  // the least that an answer is charged
@@ -56,7 +53,7 @@ struct Settings {
     const char *view_name;     // qualified and quoted
     const char *relation_name; // qualified and quoted
     Oid owner;                 // of the relation
-    pg_uuid_t id; // of the domain
+    pg_uuid_t id;              // of the domain
     const char *id_text;
     const char *filter; // or null
     bool has_profile;   // the domain has a risk profile
@@ -112,17 +109,13 @@ struct Terms {
     privacy::BoundSettings bound;
     int epoch; // that the odometer is to be in
 };
+// Reads those of a view alone, without policies; null when it is not registered.
+Terms *terms_of_view(const Reading &reading, Oid view);
 // The terms of a view for the role and, unless it is InvalidOid, the grantee whose policy it asks under. Null when the view is not
 // registered.
 Terms *read_terms(const Reading &reading, Oid view, Oid role, Oid grantee, const OtherViews *others = nullptr);
 
 // The 37 candidates of the papers for a null array, else its elements, checked and sorted (22023 otherwise).
 const std::vector<privacy::Epsilon> *candidates_from_array(ArrayType *array);
-
-// The role and all that it can become: what it is a member of, directly or not, whether it inherits from them or not.
-List *roles_of(Oid role);
-
-const char *qualified_name(Oid relation);
-Oid relation_owner(Oid relation);
 
 } // namespace dp::catalog

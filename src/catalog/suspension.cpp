@@ -1,6 +1,5 @@
 #include "catalog/suspension.hpp"
 
-#include "catalog/ledger.hpp"
 #include "catalog/lookup.hpp"
 
 namespace dp::catalog {

@@ -292,9 +292,9 @@ static void check_signal_terms(const Decision &decision, const Terms &terms) {
 static void check_data_terms(const Decision &decision, const catalog::Settings &settings, const catalog::Policy &policy,
                              const Terms &terms) {
     check_signal_terms(decision, terms);
-    if (decision.sighted && (policy.has_profile || settings.has_profile))
+    if (decision.sighted && (policy.profile || settings.has_profile))
         refuse_basis(
-            policy.has_profile ? "basis \"rows\" does not go with the requester's risk profile"
+            policy.profile ? "basis \"rows\" does not go with the requester's risk profile"
                                : "basis \"rows\" does not go with the risk profile of the table",
             "What a profile promises rests on decisions that do not depend on the data: pass basis => 'public' if "
             "this is one.");

@@ -57,10 +57,10 @@ Terms terms_of(const catalog::Policy &policy, const privacy::Epsilon *requested,
     Terms terms = {};
     terms.algorithm = algorithm_of(policy.selection);
     terms.mechanism = policy.mechanism;
-    terms.tau = policy.tau;
+    terms.tau = policy.tau.value_or(1);
     terms.epsilon_svt = policy.epsilon_svt;
     terms.weight = Min(Max(weight, policy.weight_min), policy.weight_max);
-    terms.tau_var = Min(policy.tau_var * terms.weight, 1.0); // 5.2
+    terms.tau_var = Min(policy.tau_var.value_or(0) * terms.weight, 1.0); // 5.2
     terms.delta = policy.delta;
     terms.candidates = policy.candidates;
     terms.has_epsilon_max = true;
@@ -70,10 +70,10 @@ Terms terms_of(const catalog::Policy &policy, const privacy::Epsilon *requested,
         check_minimum(policy, *requested);
         terms.requested = *requested;
     }
-    terms.has_share = policy.has_share;
-    terms.share = policy.share;
-    terms.pure_share = policy.has_profile;
-    terms.profile = policy.profile;
+    terms.has_share = policy.share.has_value();
+    terms.share = policy.share.value_or(privacy::Epsilon());
+    terms.pure_share = policy.profile.has_value();
+    terms.profile = policy.profile.value_or(privacy::Epsilon());
     terms.grantee = policy.grantee_name;
     terms.grantee_oid = policy.grantee;
     terms.epsilon_min = policy.epsilon_min;

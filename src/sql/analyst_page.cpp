@@ -123,21 +123,21 @@ static void put_totals(const Page &page) {
 static void put_preference(const Page &page) {
     const catalog::Policy &policy = *page.policy;
     page.put("policy", "role", policy.grantee_name);
-    if (policy.has_tau)
+    if (policy.tau)
         page.put("policy", "tau",
-                 psprintf("%s, %s", float8out_internal(policy.tau),
+                 psprintf("%s, %s", float8out_internal(*policy.tau),
                           policy.selection == catalog::Selection::within_data ? "within_data" : "within_domain"));
     else if (policy.selection == catalog::Selection::released)
-        page.put("policy", "tau_var", float8out_internal(policy.tau_var));
+        page.put("policy", "tau_var", float8out_internal(*policy.tau_var));
     page.put("policy", "mechanism",
              policy.mechanism == privacy::Mechanism::laplace     ? "laplace"
              : policy.mechanism == privacy::Mechanism::automatic ? "auto"
                                                                  : psprintf("gaussian, delta %s", printed(policy.delta)));
     page.put("policy", "epsilon",
              psprintf("from %s to %s an answer", printed(policy.epsilon_min), printed(policy.epsilon_max)));
-    if (policy.has_share)
+    if (policy.share)
         page.put("policy", "share",
-                 psprintf("%s%s", printed(policy.share), policy.has_profile ? " (risk profile)" : ""));
+                 psprintf("%s%s", printed(*policy.share), policy.profile ? " (risk profile)" : ""));
 }
 
 // Returns an interval as it looks in every session.

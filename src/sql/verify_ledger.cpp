@@ -220,7 +220,7 @@ int64 last_row(const Visit &visit, const Ledger &ledger) {
 // added up across its ends would begin another period than its rows did.
 const char *const remember_sql = R"sql(
 INSERT INTO dp_rdr.verified_ledger AS v (table_id, row_id, hash, at, whole_at, charges)
-SELECT l.table_id, l.id, l.hash, clock_timestamp(), clock_timestamp(), (
+SELECT l.table_id, l.id, l.hash, c.now, c.now, (
   SELECT jsonb_agg(to_jsonb(s) ORDER BY s.id) FROM (
     SELECT min(c.id) AS id, sum(c.row_count) AS row_count, c.account, c.grantee, c.role_name, c.role_oid, c.session_role, c.kind,
       c.algorithm, sum(c.epsilon) AS epsilon, sum(c.delta) AS delta, sum(c.delta_groups) AS delta_groups, sum(c.rho) AS rho,
@@ -236,7 +236,7 @@ SELECT l.table_id, l.id, l.hash, clock_timestamp(), clock_timestamp(), (
             FROM dp_rdr.charges($1, $2) e WHERE e.id <= $3) r) c
     GROUP BY c.account, c.grantee, c.role_name, c.role_oid, c.session_role, c.kind, c.algorithm, c.basis, c.epoch, c.period, c.start,
       c.since, c.run, c.rho > 0, c.totals IS NOT NULL, date_trunc('month', c.at)) s)
-FROM dp_rdr.ledger_row l WHERE (l.table_id, l.id) = ($1, $3)
+FROM dp_rdr.ledger_row l CROSS JOIN (SELECT clock_timestamp() OFFSET 0) c (now) WHERE (l.table_id, l.id) = ($1, $3)
   AND NOT EXISTS (SELECT FROM dp_rdr.verified_ledger o WHERE o.table_id = $1 AND o.row_id > $3)
 ON CONFLICT (table_id) DO UPDATE SET row_id = EXCLUDED.row_id, hash = EXCLUDED.hash, at = EXCLUDED.at, charges = EXCLUDED.charges,
   whole_at = CASE WHEN $2 THEN EXCLUDED.whole_at ELSE v.whole_at END)sql";
