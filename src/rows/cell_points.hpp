@@ -1,49 +1,12 @@
 // Makes points of values: what a row adds to the coordinates that a specification names.
 #pragma once
 
-#include "privacy/quantile.hpp"
-#include "privacy/sparse_vector.hpp"
-
-#include "rows/cell_spec.hpp"
-#include "rows/sums.hpp"
+#include "rows/cell_site.hpp"
 
 namespace dp::rows {
 
-// Knows one measure of a call. Once per row: add() adds what a value brings to the measure's coordinates, and says whether it brings
-// anything.
-struct MeasureSite {
-    MeasureWords words;
-    ValueKind kind;
-    int first; // of its coordinates
-    privacy::SumLattice sum;
-    privacy::JointLattice pair; // of one column its first part
-    privacy::Grid grid;
-    bool (*add)(const MeasureSite &site, Datum value, privacy::int128 *sums);
-    PGFunction step; // the transition function of a call that has no other measure
-};
-
-// Knows all of a call before its first row.
-struct CellSite {
-    CellShape *shape;
-    int first_unit, first_key, first_measure; // arguments
-    int nkeys, nmeasures;
-    uint64 seed;
-    FmgrInfo *hash_units; // extended hash functions, by unit column
-    KeySite *keys;
-    char *key; // room for the longest one
-    MeasureSite *measures;
-    int ncandidates; // of a selection
-    privacy::SvtCandidate *candidates;
-    privacy::int128 *sums; // room for those of one row
-    PGFunction step;       // the transition function of states without keys
-};
-
-// Reads the specification, once for each call, into fn_extra. first: the first argument behind it. Anybody may call the functions on
-// rows of his own: whatever he gives, sums have 128 bits, and no state is larger than that of a question may be. Errors: 22023,
-// 0A000 for values that are no numbers.
-CellSite *read_site(FunctionCallInfo fcinfo, int spec, int first);
-[[noreturn]] void refuse_spec();
-
+// Chooses add() and step for the measure and the kind of its values.
+void set_adder(MeasureSite *site);
 // Steps from one state without keys to the next.
 Datum step_of_many(FunctionCallInfo fcinfo);
 // Adds the measures of a row to its sums; no different values. Returns whether it brings anything.

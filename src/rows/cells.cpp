@@ -55,25 +55,10 @@ static char *put_variable(Datum value, char *at) {
 }
 
 static char *put_by_value(const KeySite &key, Datum value, char *at) {
+    Datum image = 0;
+    store_att_byval(&image, value, key.length);
     *at++ = 1;
-    switch (key.length) {
-    case sizeof(char):
-        *at = DatumGetChar(value);
-        break;
-    case sizeof(int16): {
-        const int16 number = DatumGetInt16(value);
-        memcpy(at, &number, sizeof number);
-        break;
-    }
-    case sizeof(int32): {
-        const int32 number = DatumGetInt32(value);
-        memcpy(at, &number, sizeof number);
-        break;
-    }
-    default:
-        memcpy(at, &value, sizeof value);
-    }
-    return at + key.length;
+    return put_bytes(at, &image, key.length);
 }
 
 static GroupKey read_key(FunctionCallInfo fcinfo, const CellSite *site) {
@@ -277,27 +262,51 @@ static char *put_values(GroupEntry *entry, const MeasureShape &measure, char *at
     return at;
 }
 
+namespace {
+struct Listed {
+    GroupKey key;
+    GroupEntry *entry;
+};
+} // namespace
+
+static int compare_listed(const void *a, const void *b) {
+    return compare_groups(static_cast<const Listed *>(a)->key, static_cast<const Listed *>(b)->key);
+}
+
+// Entries in their order, so that the same rows make the same bytes. in_front: bytes that the caller fills.
 static bytea *pack_unit(UnitState *state, Size in_front) {
-    bytea *bytes = make_bytes(in_front + sizeof state->seed + sizeof(int32) + bytes_of_entries(state));
-    char *at = put_bytes(VARDATA(bytes) + in_front, &state->seed, sizeof state->seed);
-    at = put_bytes(at, &state->nentries, sizeof(int32));
+    auto *list = static_cast<Listed *>(palloc(sizeof(Listed) * (state->nentries + 1)));
+    for (int32 i = 0; i < state->nentries; i++)
+        list[i] = {key_at(state, i), entry_at(state, i)};
+    if (state->nentries > 1)
+        qsort(list, state->nentries, sizeof(Listed), compare_listed);
+    bytea *bytes = make_bytes(in_front + sizeof(int32) + bytes_of_entries(state));
+    char *at = put_bytes(VARDATA(bytes) + in_front, &state->nentries, sizeof(int32));
     for (int32 i = 0; i < state->nentries; i++) {
-        at = put_entry(state->shape, entry_at(state, i), at);
+        at = put_entry(state->shape, list[i].entry, at);
         for (int32 j = 0; j < state->shape->nmeasures; j++)
-            at = put_values(entry_at(state, i), state->shape->measures[j], at);
+            at = put_values(list[i].entry, state->shape->measures[j], at);
     }
     return bytes;
 }
 
-// The shape, then the sums, or the entries.
+static bytea *pack_sums(CellState *state, Size in_front) {
+    const Size size = sizeof(int128) * state->shape->ncoordinates;
+    bytea *bytes = make_bytes(in_front + size);
+    (void)put_bytes(VARDATA(bytes) + in_front, state->sums(), size);
+    return bytes;
+}
+
+// The shape, then the sums, or the seed and the entries.
 DP_FUNCTION(dp_cells_serialize) {
     aggregate_context(fcinfo);
     CellState *state = state_argument(fcinfo, 0);
-    const Size size = shape_size(state->shape->nmeasures), sums = sizeof(int128) * state->shape->ncoordinates;
-    bytea *bytes = state->shape->keyed != 0 ? pack_unit(unit_state(state), size) : make_bytes(size + sums);
+    const Size size = shape_size(state->shape->nmeasures);
+    const bool keyed = state->shape->keyed != 0;
+    bytea *bytes = keyed ? pack_unit(unit_state(state), size + sizeof(uint64)) : pack_sums(state, size);
     char *at = put_bytes(VARDATA(bytes), state->shape, size);
-    if (state->shape->keyed == 0)
-        (void)put_bytes(at, state->sums(), sums);
+    if (keyed)
+        (void)put_bytes(at, &unit_state(state)->seed, sizeof(uint64));
     PG_RETURN_BYTEA_P(bytes);
 }
 
@@ -369,48 +378,13 @@ DP_FUNCTION(dp_cells_deserialize) {
     PG_RETURN_POINTER(state);
 }
 
-// ---- the result ----------------------------------------------------------------------------------------------------
-
-namespace {
-struct Listed {
-    GroupKey key;
-    GroupEntry *entry;
-};
-} // namespace
-
-static int compare_listed(const void *a, const void *b) {
-    return compare_groups(static_cast<const Listed *>(a)->key, static_cast<const Listed *>(b)->key);
-}
-
-// Entries in their order, so that the same rows make the same bytes; then the values of each measure.
-static bytea *result_of_unit(UnitState *state) {
-    auto *list = static_cast<Listed *>(palloc(sizeof(Listed) * (state->nentries + 1)));
-    for (int32 i = 0; i < state->nentries; i++)
-        list[i] = {key_at(state, i), entry_at(state, i)};
-    if (state->nentries > 1)
-        qsort(list, state->nentries, sizeof(Listed), compare_listed);
-    bytea *bytes = make_bytes(sizeof(int32) + bytes_of_entries(state));
-    char *at = put_bytes(VARDATA(bytes), &state->nentries, sizeof(int32));
-    for (int32 i = 0; i < state->nentries; i++)
-        at = put_entry(state->shape, list[i].entry, at);
-    for (int32 j = 0; j < state->shape->nmeasures; j++)
-        for (int32 i = 0; i < state->nentries; i++)
-            at = put_values(list[i].entry, state->shape->measures[j], at);
-    return bytes;
-}
-
 // No bytes without rows: a NULL would tell an empty set from others.
 DP_FUNCTION(dp_cells_final) {
     aggregate_context(fcinfo);
     CellState *state = state_argument(fcinfo, 0);
     if (state == nullptr)
         PG_RETURN_BYTEA_P(make_bytes(0));
-    if (state->shape->keyed != 0)
-        PG_RETURN_BYTEA_P(result_of_unit(unit_state(state)));
-    const Size size = sizeof(int128) * state->shape->ncoordinates;
-    bytea *bytes = make_bytes(size);
-    (void)put_bytes(VARDATA(bytes), state->sums(), size);
-    PG_RETURN_BYTEA_P(bytes);
+    PG_RETURN_BYTEA_P(state->shape->keyed != 0 ? pack_unit(unit_state(state), 0) : pack_sums(state, 0));
 }
 
 } // namespace dp::rows

@@ -42,7 +42,7 @@ static bool has_spellings(const Question *question) {
     return false;
 }
 
-// Of one group.
+// Returns the bytes of one group, at most.
 static int64 entry_bytes(const Question *question) {
     int64 size = largest_entry(keys_size(question), question->ncoordinates);
     for (int j = 0; j < question->nmeasures; j++)
@@ -111,25 +111,9 @@ Node *contribution_spec(const Question *question) {
 // ---- results -------------------------------------------------------------------------------------------------------
 
 static Datum take_by_value(int16 length, const char *bytes) {
-    switch (length) {
-    case sizeof(char):
-        return CharGetDatum(*bytes);
-    case sizeof(int16): {
-        int16 number;
-        memcpy(&number, bytes, sizeof number);
-        return Int16GetDatum(number);
-    }
-    case sizeof(int32): {
-        int32 number;
-        memcpy(&number, bytes, sizeof number);
-        return Int32GetDatum(number);
-    }
-    default: {
-        Datum value;
-        memcpy(&value, bytes, sizeof value);
-        return value;
-    }
-    }
+    Datum image = 0;
+    memcpy(&image, bytes, length);
+    return fetch_att(&image, true, length);
 }
 
 // A copy.
@@ -216,7 +200,7 @@ static int find_quantiles(const Question *question, int *coordinates) {
     return n;
 }
 
-// What was counted in cells goes from the sums of groups to cells of their own.
+// Moves the counts of cells from the sums of groups to cells of their own.
 static void take_cells(const Question *question, const UnitContribution &read, const Placed *placed, int n,
                        UnitContribution *unit) {
     auto *coordinates = static_cast<int *>(palloc(sizeof(int) * (question->nmeasures + 1)));
@@ -293,21 +277,23 @@ static UnitContribution declared(const Question *question, const UnitContributio
     return unit;
 }
 
-// Of each measure that counts values, group by group how many there are, and they.
-static void take_values(const Question *question, border::Reader *reader, UnitContribution *unit) {
+// Makes room for the values of each measure that counts some; as many as the bytes left may hold.
+static void begin_values(const Question *question, const border::Reader &reader, UnitContribution *unit) {
     unit->counts = static_cast<UnitValues *>(palloc(sizeof(UnitValues) * (question->nmeasures + 1)));
-    for (int j = 0, c = 0; j < question->nmeasures; c += (*question->measures)[j++].coordinates()) {
-        if (!(*question->measures)[j].of_values)
-            continue;
-        UnitValues *values = &unit->counts[unit->ncounts++];
-        const Size most = (reader->end - reader->at) / sizeof(PackedValue);
-        *values = {c, 0, static_cast<privacy::UnitValue *>(palloc(sizeof(privacy::UnitValue) * (most + 1)))};
-        for (int i = 0; i < unit->ngroups; i++)
-            for (auto n = reader->take<int32>(); n > 0; n--) {
-                const auto packed = reader->take<PackedValue>();
-                values->pairs[values->n++] = {packed.hash, i, packed.value};
-            }
-    }
+    const Size most = (reader.end - reader.at) / sizeof(PackedValue);
+    for (int j = 0, c = 0; j < question->nmeasures; c += (*question->measures)[j++].coordinates())
+        if ((*question->measures)[j].of_values)
+            unit->counts[unit->ncounts++] = {
+                c, 0, static_cast<privacy::UnitValue *>(palloc(sizeof(privacy::UnitValue) * (most + 1)))};
+}
+
+// The values that each measure keeps of one group.
+static void take_values(border::Reader *reader, int64 group, UnitContribution *unit) {
+    for (int k = 0; k < unit->ncounts; k++)
+        for (auto n = reader->take<int32>(); n > 0; n--) {
+            const auto packed = reader->take<PackedValue>();
+            unit->counts[k].pairs[unit->counts[k].n++] = {packed.hash, group, packed.value};
+        }
 }
 
 UnitContribution read_contribution(const Question *question, Datum result) {
@@ -327,11 +313,12 @@ UnitContribution read_contribution(const Question *question, Datum result) {
     unit.nulls = static_cast<bool *>(palloc(sizeof(bool) * (n * nkeys + 1)));
     unit.values = static_cast<int128 *>(palloc(sizeof(int128) * (n * width + 1)));
     auto *cells = static_cast<int *>(palloc(sizeof(int) * (n + 1)));
+    begin_values(question, reader, &unit);
     for (Size i = 0; i < n; i++) {
         cells[i] = keyed ? take_keys(question, sites, &reader, unit.keys + i * nkeys, unit.nulls + i * nkeys) : -1;
         memcpy(unit.values + i * width, reader.take_bytes(sizeof(int128) * width), sizeof(int128) * width);
+        take_values(&reader, static_cast<int64>(i), &unit);
     }
-    take_values(question, &reader, &unit);
     return question->thresholded ? unit : declared(question, unit, cells);
 }
 

@@ -20,14 +20,14 @@ int64 contribution_size(const Question *question);
 // 54000 where it is above 2^26, or where there are more keys and measures than an aggregate takes.
 void check_contribution_size(const Question *question);
 
-// What one measure counts of a unit: different values, each with its group (the place in UnitContribution).
+// Lists the different values that one measure counts of a unit, each with its group (the place in UnitContribution).
 struct UnitValues {
     int coordinate; // of the measure
     int n;
     privacy::UnitValue *pairs;
 };
 
-// What a unit brought, by kept group: its number in the answer where groups are declared, its keys, a value for each
+// Holds what a unit brought, by kept group: its number in the answer where groups are declared, its keys, a value for each
 // coordinate.
 struct CellOfGroup {
     int group, cell;
@@ -40,13 +40,13 @@ struct UnitContribution {
     privacy::int128 *values; // ngroups x ncoordinates; of quantiles and of counts of different values 0
     int ncounts;             // measures that count different values
     UnitValues *counts;
-    // Of quantiles what it brought to each cell, by group and cell, ascending.
+    // Counts of quantiles by group and cell, ascending.
     int ncells, nquantiles;
     CellOfGroup *cells;
     privacy::int128 *cell_counts; // ncells x nquantiles
 };
 
-// What the aggregate returned, as it was added up, in the current context. Where groups are declared, what is in none of
+// Reads what the aggregate returned, as it was added up, into the current context. Where groups are declared, what is in none of
 // them is left out, and keys that mean the same group are one.
 UnitContribution read_contribution(const Question *question, Datum bytes);
 // Each measure's part over all groups to its D (privacy/contribution), different values to as many (privacy/distinct_values). In

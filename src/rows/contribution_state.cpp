@@ -63,7 +63,7 @@ static void build_table(UnitState *state) {
         insert_into_table(state, i);
 }
 
-// What stands behind it moves up, so that no search ends too early.
+// Moves up the entries that stand behind it, so that no search ends too early.
 static void remove_from_table(UnitState *state, int32 i) {
     uint32 at = static_cast<uint32>(state->hashes()[i]) & state->mask;
     while (state->table[at] != static_cast<uint32>(i) + 1)

@@ -2,7 +2,7 @@
 // (dp_rdr.value_digest), so what is kept of each is small, however long it is.
 #pragma once
 
-#include "rows/contribution.hpp"
+#include "rows/question.hpp"
 
 namespace dp::rows {
 
@@ -15,18 +15,5 @@ void check_counted_values(const Question *question);
 Node *value_digest(Node *value);
 // Where a row is a unit: count(DISTINCT dp_rdr.value_digest(value)).
 Node *count_of_values(Node *value, Node *filter);
-
-// The union of what units count, for declared groups: it is as large as the rows make it, and goes to a file beyond work_mem. Inside
-// of caught.
-struct ValueUnion {
-    Tuplesortstate *sort; // null: nothing counts values
-    TupleTableSlot *slot;
-};
-ValueUnion begin_union(const Question *question);
-// Of one unit, clipped; its groups by their numbers.
-void add_to_union(const ValueUnion *all, const UnitContribution *unit);
-// Adds 1 for each different value to its group's coordinate. values: groups x coordinates.
-void count_union(const Question *question, const ValueUnion *all, privacy::int128 *values);
-void end_union(ValueUnion *all);
 
 } // namespace dp::rows

@@ -112,7 +112,7 @@ static PlannedStmt *plan_statement(Query *query, const List *checked) {
     return plan(query, CURSOR_OPT_PARALLEL_OK);
 }
 
-// What a value of a row was stored as must not be needed to read it later: out-of-line values are fetched.
+// Fetches out-of-line values: nothing that a row was stored as is needed to read it later.
 static DestReceiver *into(Tuplestorestate *store) {
     DestReceiver *receiver = CreateDestReceiver(DestTuplestore);
     SetTuplestoreDestReceiverParams(receiver, store, CurrentMemoryContext, true, nullptr, nullptr);
@@ -187,17 +187,28 @@ static int declared_group(const Question *question, const Datum *keys, const boo
     return group_at_place(question, place);
 }
 
-static privacy::int128 *declared_sums(const Question *question, Tuplestorestate *store, TupleDesc desc,
-                                      const Selection *selection, int64 *cells) {
-    auto *values =
-        static_cast<privacy::int128 *>(palloc0(sizeof(privacy::int128) * question->ngroups * question->ncoordinates));
-    // The data may have any number of groups that nobody declared, and comparing keys may copy them.
+// Reads the store once, each group in memory that is reset behind it: the data may have any number of groups that nobody declared,
+// and comparing keys may copy them.
+template <class Take> static void for_each_group(Tuplestorestate *store, TupleDesc desc, Take &&take) {
     MemoryContext per_group = AllocSetContextCreate(CurrentMemoryContext, "dp_rdr group", ALLOCSET_DEFAULT_SIZES);
     TupleTableSlot *slot = MakeSingleTupleTableSlot(desc, &TTSOpsMinimalTuple);
     while (tuplestore_gettupleslot(store, true, false, slot)) {
         CHECK_FOR_INTERRUPTS();
         slot_getallattrs(slot);
         MemoryContext old = MemoryContextSwitchTo(per_group);
+        take(slot);
+        MemoryContextSwitchTo(old);
+        MemoryContextReset(per_group);
+    }
+    ExecDropSingleTupleTableSlot(slot);
+    MemoryContextDelete(per_group);
+}
+
+static privacy::int128 *declared_sums(const Question *question, Tuplestorestate *store, TupleDesc desc,
+                                      const Selection *selection, int64 *cells) {
+    auto *values =
+        static_cast<privacy::int128 *>(palloc0(sizeof(privacy::int128) * question->ngroups * question->ncoordinates));
+    for_each_group(store, desc, [&](const TupleTableSlot *slot) {
         int group = declared_group(question, slot->tts_values, slot->tts_isnull);
         if (group >= 0) {
             read_cells(question, slot->tts_values, values + static_cast<int64>(group) * question->ncoordinates,
@@ -205,30 +216,8 @@ static privacy::int128 *declared_sums(const Question *question, Tuplestorestate 
             if (selection != nullptr)
                 add_selection(question, selection, slot->tts_values);
         }
-        MemoryContextSwitchTo(old);
-        MemoryContextReset(per_group);
-    }
-    ExecDropSingleTupleTableSlot(slot);
-    MemoryContextDelete(per_group);
+    });
     return values;
-}
-
-// The points of the rows in all groups of the data; the store is read once more afterwards.
-static void add_all_groups(const Question *question, const Selection *selection, Tuplestorestate *store,
-                           TupleDesc desc) {
-    MemoryContext per_group = AllocSetContextCreate(CurrentMemoryContext, "dp_rdr group", ALLOCSET_DEFAULT_SIZES);
-    TupleTableSlot *slot = MakeSingleTupleTableSlot(desc, &TTSOpsMinimalTuple);
-    while (tuplestore_gettupleslot(store, true, false, slot)) {
-        CHECK_FOR_INTERRUPTS();
-        slot_getallattrs(slot);
-        MemoryContext old = MemoryContextSwitchTo(per_group);
-        add_selection(question, selection, slot->tts_values);
-        MemoryContextSwitchTo(old);
-        MemoryContextReset(per_group);
-    }
-    ExecDropSingleTupleTableSlot(slot);
-    MemoryContextDelete(per_group);
-    tuplestore_rescan(store);
 }
 
 // In a keeper the charge of what a selection has selected is a transaction of its own: what was read for it outlives that, and
@@ -238,7 +227,7 @@ static Sums begin_sums(const Query *grouped, const Selection *selection) {
     return Sums{nullptr, tuplestore_begin_heap(selects, selects && is_keeper(), work_mem), describe(grouped), nullptr};
 }
 
-// Of an evaluation under way whose store outlives its transaction.
+// Holds the sums of an evaluation under way whose store outlives its transaction.
 static Sums unfinished;
 
 void discard_unfinished() {
@@ -252,7 +241,7 @@ void discard(Sums *sums) {
     sums->store = nullptr;
     if (unfinished.store == store)
         unfinished.store = nullptr;
-    // What a spilled store wrote is not to be counted in pg_stat_database (C18). Not by a setting: those change within a
+    // Nothing that a spilled store wrote is to be counted in pg_stat_database (C18). Not by a setting: those change within a
     // transaction alone, and a keeper discards between two. Closing raises nothing.
     bool counts = pgstat_track_counts;
     pgstat_track_counts = false;
@@ -264,8 +253,12 @@ static void read_groups(const Question *question, const Selection *selection, Su
     if (!question->thresholded) {
         sums->cells = static_cast<int64 *>(palloc0(sizeof(int64) * (question->ngroups * question->ncells + 1)));
         sums->values = declared_sums(question, sums->store, sums->desc, selection, sums->cells);
-    } else if (selection != nullptr)
-        add_all_groups(question, selection, sums->store, sums->desc);
+    } else if (selection != nullptr) { // the points of the rows in all groups of the data; it is read once more afterwards
+        for_each_group(sums->store, sums->desc, [&](const TupleTableSlot *slot) {
+            add_selection(question, selection, slot->tts_values);
+        });
+        tuplestore_rescan(sums->store);
+    }
 }
 
 // How many rows the table has: of the statement itself where each node answers for its rows at a moment of its own, so that
@@ -288,7 +281,7 @@ static bool run_selection(const Question *question, Query *grouped, const List *
     return executed;
 }
 
-// What the owner's rights are needed for.
+// Does some work with the owner's rights.
 template <class Work> static void as_owner(const Question *question, Work &&work) {
     border::RoleScope role = border::RoleScope::enter(question->settings->owner);
     border::PathScope path = border::PathScope::enter();
@@ -319,7 +312,7 @@ static bool read_rows(const Question *question, const Selection *selection, Quer
     return true;
 }
 
-// What was checked when the question was resolved, once more.
+// Checks the tables once more, as when the question was resolved.
 static const List *check_tables(const Question *question) {
     border::SettingsScope settings = border::SettingsScope::enter();
     border::RoleScope role = border::RoleScope::enter(question->settings->owner);

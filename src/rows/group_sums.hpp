@@ -5,14 +5,14 @@
 
 namespace dp::rows {
 
-// What was read. Lives in backend memory and goes nowhere without noise.
+// Holds what was read. It lives in backend memory and goes nowhere without noise.
 struct Sums {
     // Declared groups (or no keys): ngroups x ncoordinates, group-major, the groups of the answer in canonical order.
     privacy::int128 *values;
     // Thresholded groups: one row per group of the data: the keys, then a column for each coordinate.
     Tuplestorestate *store;
     TupleDesc desc;
-    // Of quantiles, declared groups: ngroups x question->ncells (rows/quantiles).
+    // Cells of quantiles, declared groups: ngroups x question->ncells (rows/quantiles).
     int64 *cells;
 };
 

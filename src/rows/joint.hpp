@@ -1,4 +1,4 @@
-// What is asked for of two columns: covariances, correlations and lines of regression (formulas.md, 8.10).
+// Checks what is asked for of two columns: covariances, correlations and lines of regression (formulas.md, 8.10).
 #pragma once
 
 #include "rows/question.hpp"

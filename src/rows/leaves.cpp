@@ -198,8 +198,6 @@ static Node *total_of(Var *column) {
         return reinterpret_cast<Node *>(
             makeFuncExpr(F_INT8_NUMERIC, INT8OID, list_make1(make_exact_sum(reinterpret_cast<Node *>(column), nullptr)),
                          InvalidOid, InvalidOid, COERCE_EXPLICIT_CALL));
-    case NUMERICOID:
-        return make_exact_sum(reinterpret_cast<Node *>(column), nullptr);
     case BYTEAOID: {
         auto *nothing = static_cast<bytea *>(palloc(VARHDRSZ));
         SET_VARSIZE(nothing, VARHDRSZ);

@@ -82,7 +82,7 @@ void check_quantiles(const Question *question) {
              errhint("Count over ranges: count(*) FILTER (WHERE x < 10), or GROUP BY width_bucket(x, 0, 100, 10).")));
 }
 
-// Of whole numbers, days and microseconds 0; of a numeric those that are known, where doubles have them all.
+// Returns 0 for whole numbers, days and microseconds; for a numeric the decimals that are known, where doubles have them all.
 static int decimals_of_values(const Question *question, int aggregate, const privacy::Bounds &bounds) {
     constexpr double most = 0x1p53;
     Oid type = getBaseType(exprType(argument_node(question, aggregate)));
@@ -93,7 +93,7 @@ static int decimals_of_values(const Question *question, int aggregate, const pri
     return type == NUMERICOID && exact ? argument_decimals(question, aggregate) : -1;
 }
 
-// Of a unit with several rows the cell is a key of what it brings (rows/contribution), and there is one.
+// Refuses a second argument where units have several rows: the cell is a key of what one brings (rows/contribution).
 static void check_units(const Question *question) {
     int first = first_quantile(question);
     for (int j = first + 1; is_clipped(question) && first >= 0 && j < question->nmeasures; j++)

@@ -9,7 +9,7 @@ namespace dp::rows {
 
 bool has_quantile(const Question *question);
 
-// Of each aggregate its fraction in units of 10^-9, -1 where it is no quantile. Errors: 22003, 22023.
+// Returns the fraction of each aggregate in units of 10^-9, -1 where it is no quantile. Errors: 22003, 22023.
 const int64 *resolve_fractions(const query::Leaf *leaf, ParamListInfo parameters);
 
 // 0A000: groups that nobody declared, rows that other servers keep.

@@ -28,7 +28,7 @@ static Node *spec_of(const Question *question, const privacy::SvtCandidate *test
     return make_spec(question, header, all_measures(question), tested);
 }
 
-// What a row contributes to the measures.
+// Returns what a row contributes to the measures.
 static List *arguments_of(const Question *question) {
     List *arguments = NIL;
     for (int j = 0; j < question->nmeasures; j++)

@@ -1,4 +1,4 @@
-// What the sparse vector selection reads of the rows: sums of the points p_i and of their squares (formulas.md 3.4), in columns of
+// Reads for the sparse vector selection, of all rows, sums of the points p_i and of their squares (formulas.md 3.4), in columns of
 // the release's internal statement.
 #pragma once
 

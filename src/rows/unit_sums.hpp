@@ -5,14 +5,14 @@
 
 namespace dp::rows {
 
-// Of a thresholded question: its store has the keys, then a column of sixteen bytes for each coordinate.
+// Describes the store of a thresholded question: the keys, then a column of sixteen bytes for each coordinate.
 TupleDesc describe_unit_sums(const Question *question);
 
 // Inside of `caught`, as the table's owner. Fills sums->values, or the store, whose groups are in canonical order and each there
 // once. False: nothing was read (for_each_unit).
 bool sum_units(const Question *question, const List *checked, Sums *sums);
 
-// Of one row of the store.
+// Reads one row of the store.
 void read_unit_sums(const Question *question, const Datum *columns, privacy::int128 *values);
 
 } // namespace dp::rows

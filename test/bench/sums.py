@@ -2,7 +2,7 @@
 """The aggregates of the internal statement beside those of PostgreSQL, on the server that PG* points to: the time that the
 session's process computed (other processes of the machine do not count), medians of runs in turns, and their ratios.
 
-sum_point is what Citus adds up on its nodes. The pair of an average is lattice_pair and lattice_rows, which share one state.
+point is what Citus adds up on its nodes.
 """
 import argparse
 import struct
@@ -35,23 +35,23 @@ SET jit = off;
 """
 
 
-def facts(pattern, *values):
-    return "'\\x" + struct.pack(">" + pattern, *values).hex() + "'"
+def spec(kind, pattern, *values):
+    """The specification of one measure without keys; kind: 1 a sum, 2 an average."""
+    words = struct.pack(">7q4qd", 0, 0, 1, 0, 0, 1, 0, kind, 0, 1, 0, 1) + struct.pack(">" + pattern, *values).ljust(56, b"\0")
+    return "'\\x" + words.hex() + "'"
 
 
 def statements():
     """(name of the ratio, plain select list, ours, rest of the statement)."""
-    pair = facts("dd", 0, 100)
     for kind, column in COLUMNS.items():
-        whole = column in "sib"
-        lattice = facts("dqq", 1, 0, 100) if whole else facts("dqq", 2.0 ** 23, 0, 100 * 2 ** 23)
-        ours = f"dp_rdr.lattice_pair({column}, {pair}), dp_rdr.lattice_rows({column}, {pair})"
-        yield f"sum of {kind}", f"sum({column})", f"dp_rdr.lattice_sum({column}, {lattice})", ""
-        yield f"avg of {kind}", f"avg({column})", ours, ""
+        lattice = (1, 0, 100) if column in "sib" else (2.0 ** 23, 0, 100 * 2 ** 23)
+        total, average = spec(1, "dqq", *lattice), spec(2, "dd", 0, 100)
+        yield f"sum of {kind}", f"sum({column})", f"dp_rdr.cells({total}, {column})", ""
+        yield f"avg of {kind}", f"avg({column})", f"dp_rdr.cells({average}, {column})", ""
         if kind == "integer":
-            yield "sum of integer, 7 groups", f"k, sum({column})", f"k, dp_rdr.lattice_sum({column}, {lattice})", "GROUP BY k"
-            yield "avg of integer, 7 groups", f"k, avg({column})", f"k, {ours}", "GROUP BY k"
-            yield "sum of integer by points", f"sum({column})", f"sum(dp_rdr.sum_point({column}, {lattice}))", ""
+            yield "sum of integer, 7 groups", f"k, sum({column})", f"k, dp_rdr.cells({total}, {column})", "GROUP BY k"
+            yield "avg of integer, 7 groups", f"k, avg({column})", f"k, dp_rdr.cells({average}, {column})", "GROUP BY k"
+            yield "sum of integer by points", f"sum({column})", f"sum(dp_rdr.point({total}, 0, {column}))", ""
 
 
 def psql(script):

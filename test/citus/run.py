@@ -29,6 +29,7 @@ import pathlib
 import re
 import signal
 import statistics
+import struct
 import subprocess
 import sys
 import tempfile
@@ -312,7 +313,7 @@ def check_questions(tap, nodes, questions, role, kind):
         complaints += [s for s in statements if not re.match(r"SELECT .*\b(count|sum)\(", s, re.S)]
         complaints += [s for s in statements if re.search(r"intermediate_result|COPY", s)]
         if kind == "selection" and "sum" in name:
-            complaints += [s for s in statements if "sum(dp_rdr.selection_square(" not in s]
+            complaints += [s for s in statements if not re.search(r"sum\(dp_rdr\.point\([^,]*, 2, ", s)]
         tap.report(f"pushed down: {kind}: {name}", complaints[:3])
         written = [path for node in nodes for path in node.intermediate_files()]
         written += [line for node, offset in zip(nodes, offsets) for line in node.logged(offset).splitlines()
@@ -323,8 +324,9 @@ def check_questions(tap, nodes, questions, role, kind):
 def check_pushed_down(tap, nodes):
     check_questions(tap, nodes, QUESTIONS, "analyst", "answer")
     check_questions(tap, nodes, SELECTED, "selector", "selection")
-    facts = "'\\x3ff000000000000000000000000000000000000000001388'"
-    plan = nodes[0].psql(f"EXPLAIN (COSTS OFF) SELECT sum(dp_rdr.sum_point(pay, {facts})) FROM people", "controller")
+    words = struct.pack(">7q4q2d2q32x", 0, 0, 1, 0, 0, 1, 0, 1, 0, 1, 0, 1, 1, 0, 5000)
+    spec = f"'\\x{words.hex()}'"
+    plan = nodes[0].psql(f"EXPLAIN (COSTS OFF) SELECT sum(dp_rdr.point({spec}, 0, pay)) FROM people", "controller")
     tap.report("pushed down: the plan of a task has the aggregate",
                [] if re.search(r"Task Count: 8.*->  Aggregate\n *->  Seq Scan on people_\d+", plan, re.S) else [plan])
     check_scans(tap, nodes[0])
@@ -581,10 +583,10 @@ def check_versions(tap, coordinator, worker):
     tap.report("versions: dp_refresh puts them back", [] if there == "2" else [there])
     coordinator.psql("SELECT dp_revoke('few_dp', 'clerk')", "controller")
     tap.report("versions: answers go on", answered(coordinator))
-    worker.psql(WITHOUT_PROPAGATION + "ALTER FUNCTION dp_rdr.sum_point(\"any\", bytea) RENAME TO another_point")
+    worker.psql(WITHOUT_PROPAGATION + "ALTER FUNCTION dp_rdr.point(bytea, integer, \"any\") RENAME TO another_point")
     before = charges(coordinator)
     said = coordinator.error(ONE, "analyst")
-    worker.psql(WITHOUT_PROPAGATION + "ALTER FUNCTION dp_rdr.another_point(\"any\", bytea) RENAME TO sum_point")
+    worker.psql(WITHOUT_PROPAGATION + "ALTER FUNCTION dp_rdr.another_point(bytea, integer, \"any\") RENAME TO point")
     tap.report("versions: a node that lacks a function", [] if "the query failed" in said else [said])
     tap.report("versions: that costs a charge", [] if charges(coordinator) == before + 1 else [str(charges(coordinator) - before)])
     tap.report("versions: nobody is suspended", suspended(coordinator))

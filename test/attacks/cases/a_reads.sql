@@ -303,8 +303,7 @@ CREATE AGGREGATE pg_temp.sum(integer) (SFUNC = int4larger, STYPE = integer)
   SELECT pg_temp.sum(age) FROM person_dp
 CREATE AGGREGATE pg_temp.mine(integer) (SFUNC = int4pl, STYPE = integer, INITCOND = '0')
   SELECT pg_temp.mine(age) FROM person_dp
-CREATE AGGREGATE pg_temp.raw("any", bytea) (SFUNC = dp_rdr.lattice_add_sum, STYPE = internal)
-CREATE AGGREGATE pg_temp.raw("any", bytea) (SFUNC = dp_rdr.lattice_add_pair, STYPE = internal)
+CREATE AGGREGATE pg_temp.raw(bytea, VARIADIC "any") (SFUNC = dp_rdr.cells_step, STYPE = internal)
 CREATE AGGREGATE pg_temp.count(*) (SFUNC = int8inc, STYPE = int8, INITCOND = '0')
   SELECT pg_temp.count(*) FROM person_dp
 
@@ -434,13 +433,12 @@ SELECT * FROM dp_rdr.release('SELECT count(*) AS c1 FROM public.person_dp', NULL
 SELECT * FROM dp_rdr.release('SELECT count(*) AS c1 FROM public.person_dp', NULL, 1, NULL, NULL, 1, true, NULL, NULL, NULL) AS (n text)
 SELECT * FROM dp_rdr.release('SELECT count(*) AS c1 FROM public.person_dp WHERE note = $1', NULL, 1, NULL, NULL, 1, true, NULL, NULL, NULL) AS (n bigint)
 SELECT dp_rdr.release('SELECT note FROM public.person_dp', NULL, 1, NULL, NULL, 1, true, NULL, NULL, NULL)
-SELECT dp_rdr.lattice_rows(age, '\x') FROM person_dp
-SELECT dp_rdr.sum_point(age, '\x') FROM person_dp
-SELECT dp_rdr.pair_point(age, '\x') FROM person_dp
-SELECT dp_rdr.lattice_sum(age, '\x') FROM person_dp
-SELECT dp_rdr.selection_sums('\x00', age) FROM person_dp
-SELECT dp_rdr.selection_sums(decode(repeat('00', 96), 'hex'), age) FROM public_city
-SELECT dp_rdr.lattice_add_sum(NULL, 1, '\x')
+SELECT dp_rdr.cells('\x', age) FROM person_dp
+SELECT dp_rdr.point('\x', 0, age) FROM person_dp
+SELECT dp_rdr.cell('\x', age) FROM person_dp
+SELECT dp_rdr.cells('\x00', age) FROM person_dp
+SELECT dp_rdr.cells(decode(repeat('00', 96), 'hex'), age) FROM public_city
+SELECT dp_rdr.cells_step(NULL, '\x', 1)
 SELECT * FROM dp_risk('SELECT count(*) FROM person_dp')
 SELECT * FROM dp_risk_records('SELECT count(*) FROM person_dp', 1)
 SELECT * FROM dp_risk_output('SELECT count(*) FROM person_dp', '{1}')

@@ -107,16 +107,16 @@ SELECT dp_set_contribution('visit', 1000, 1000)
 SELECT * FROM dp_domain('visit')
 SELECT dp_join_domains('visit', 'patient')
 SELECT dp_join_domains('visit_dp', 'bill_dp')
-SELECT dp_rdr.contribution('\x00', vid) FROM visit GROUP BY pid
+SELECT dp_rdr.cells('\x00', vid) FROM visit GROUP BY pid
 
 -- A29 NOLEAK
-SELECT dp_rdr.contribution('\x00', pid) FROM visit_dp
-SELECT dp_rdr.contribution('\x00', note) FROM visit_dp GROUP BY pid
-SELECT dp_rdr.contribution('\x'), dp_rdr.contribution(NULL), dp_rdr.contribution(decode(repeat('ff', 1000), 'hex'), 1, 'a'::text)
-SELECT dp_rdr.contribution(decode(repeat('00', 64), 'hex'), g) FROM generate_series(1, 10) g
-SELECT dp_rdr.contribution(decode(repeat('01', g), 'hex'), g, g::text) FROM generate_series(1, 300) g GROUP BY g
-SELECT dp_rdr.contribution_deserialize('\xffffffffffffffff', NULL)
-SELECT dp_rdr.contribution_final(NULL)
+SELECT dp_rdr.cells('\x00', pid) FROM visit_dp
+SELECT dp_rdr.cells('\x00', note) FROM visit_dp GROUP BY pid
+SELECT dp_rdr.cells('\x'), dp_rdr.cells(NULL), dp_rdr.cells(decode(repeat('ff', 1000), 'hex'), 1, 'a'::text)
+SELECT dp_rdr.cells(decode(repeat('00', 64), 'hex'), g) FROM generate_series(1, 10) g
+SELECT dp_rdr.cells(decode(repeat('01', g), 'hex'), g, g::text) FROM generate_series(1, 300) g GROUP BY g
+SELECT dp_rdr.cells_deserialize('\xffffffffffffffff', NULL)
+SELECT dp_rdr.cells_final(NULL)
 
 -- A person's rows in a ward: nothing of theirs is in an error, and none is raised.
 -- C01 NOLEAK
