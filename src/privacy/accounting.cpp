@@ -333,15 +333,6 @@ SelectionRange cut_candidates(const SelectionRequest &request, const BoundSettin
     return range_at(request, bound, totals, role, request.epsilon_svt);
 }
 
-std::optional<Epsilon> odometer_sequential(const std::vector<Charge> &charges, Delta delta_global) {
-    Charge sum;
-    for (const Charge &charge : charges) {
-        sum.epsilon = sum.epsilon + charge.epsilon;
-        sum.delta = sum.delta + charge.delta;
-    }
-    return sum.delta <= delta_global ? std::optional<Epsilon>(sum.epsilon) : std::nullopt;
-}
-
 // ---- Names ----
 
 std::optional<Bound> bound_from_name(const std::string &name) {

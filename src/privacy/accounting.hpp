@@ -176,13 +176,6 @@ bool takes_steps(const BoundSettings &bound, Basis basis);
 // may tell more than it adds (5.7).
 bool is_cut_by_turn(const Step &step, const BoundSettings &bound, const Standing &now, Account account);
 
-// 5.1: sum of eps if the deltas add up to at most delta_global, else no value (infinite).
-struct Charge {
-    Epsilon epsilon;
-    Delta delta;
-};
-std::optional<Epsilon> odometer_sequential(const std::vector<Charge> &charges, Delta delta_global);
-
 // Names used in SQL: "filter", "dynamic", "none", "zcdp"; "public", "conditional".
 std::optional<Bound> bound_from_name(const std::string &name);
 const char *name_of(Bound bound);

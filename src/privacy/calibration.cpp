@@ -151,14 +151,6 @@ GaussianScale gaussian_release_sigma(double eps, double delta, double sensitivit
     return scale;
 }
 
-double rho_from_pure_eps(double eps) {
-    return eps * std::tanh(0.5 * eps);
-}
-
-double eps_from_rho_classic(double rho, double delta) {
-    return rho + 2 * std::sqrt(rho * std::log(1 / delta));
-}
-
 // The grid goes further than any useful alpha: a smaller epsilon needs a larger one, up to about 10^11 at 10^-9.
 double eps_from_rho_tight(double rho, double delta) {
     const double log_inverse_delta = -std::log(delta);
@@ -194,19 +186,10 @@ double rho_cap_tight(double eps, double delta) {
     return low;
 }
 
-double partition_threshold_laplace_continuous(double eps, double delta, int max_groups) {
-    const double delta_p = delta_per_group(delta, max_groups);
-    return 1 + std::max(0.0, max_groups / eps * -std::log(2 * delta_p));
-}
-
 std::int64_t partition_threshold_laplace(double eps, double delta, int max_groups) {
     const double al = eps / max_groups;
     const double needed = -std::log(delta_per_group(delta, max_groups)) - std::log1p(std::exp(-al)); // m al >= needed
     return 1 + static_cast<std::int64_t>(std::max(1.0, std::ceil(needed / al)));
-}
-
-double partition_threshold_gaussian_continuous(double sigma, double delta, int max_groups) {
-    return 1 + sigma * normal_upper_quantile(delta_per_group(delta, max_groups));
 }
 
 // Beyond it a step of 1 is nothing beside what the quantile is off by, and in the end nothing to a double.

@@ -71,10 +71,6 @@ std::uint64_t probability(const Real &wider, const Real &narrower) {
 
 } // namespace
 
-std::uint64_t keep_probability(const LaplaceScale &wider, const LaplaceScale &narrower) {
-    return probability(half_sinh(wider), half_sinh(narrower));
-}
-
 // Roundings of the probabilities change what is drawn by a factor e^(2^-48) at most: a unit of epsilon is held back for it (6.4).
 std::vector<LaplaceGrid::Point> LaplaceGrid::points_of(std::uint64_t sensitivity) const {
     const Epsilon held_back = Epsilon::from_units(size() > 1 ? 1 : 0);

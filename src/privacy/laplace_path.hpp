@@ -10,10 +10,6 @@
 
 namespace dp::privacy {
 
-// Of 2^63: with which probability noise of scale `narrower` stays as it is where noise of scale `wider` is drawn from it,
-// ( sinh(1/(2b)) / sinh(1/(2b')) )^2 for the wider b and the narrower b'. To the nearest.
-std::uint64_t keep_probability(const LaplaceScale &wider, const LaplaceScale &narrower);
-
 // Where a round may look: epsilons from small ones up to the ceiling, and the noise there. Public facts only.
 class LaplaceGrid {
   public:
@@ -28,7 +24,8 @@ class LaplaceGrid {
     const MeasureNoise &noise(std::size_t point, std::size_t measure) const { return at(point, measure).noise; }
     double stddev(std::size_t point, std::size_t measure) const { return at(point, measure).stddev; }
     double halfwidth(std::size_t point, std::size_t measure) const { return at(point, measure).halfwidth; }
-    // The keep_probability from the next point to this one. For all but the last.
+    // Returns, in units of 2^-63, the probability with which the noise of the next point stays as it is at this one:
+    // ( sinh(1/(2b)) / sinh(1/(2b')) )^2 for this point's scale b and the next one's b'. For all points but the last.
     std::uint64_t keep(std::size_t point, std::size_t measure) const { return at(point, measure).keep; }
 
     // The standard deviation of the first point whose half-width is at most this (both in lattice units); 0 if there is none.

@@ -9,10 +9,6 @@
 
 namespace dp::privacy {
 
-double leave_one_out_count_star() {
-    return 1;
-}
-
 double leave_one_out_count(bool has_value) {
     return has_value ? 1 : 0;
 }

@@ -106,16 +106,12 @@ GaussianScale gaussian_release_sigma(double eps, double delta, double sensitivit
 GaussianScale gaussian_scale_up(double sigma);
 
 // ---- zCDP (5.3) in doubles: for calibration. What a total is decided on is in zcdp.hpp. ----
-double rho_from_pure_eps(double eps); // eps tanh(eps/2)
-double eps_from_rho_classic(double rho, double delta);
 double eps_from_rho_tight(double rho, double delta);
 double rho_cap_classic(double eps, double delta);
 double rho_cap_tight(double eps, double delta);
 
 // ---- Group thresholds (8.5) ----
-double partition_threshold_laplace_continuous(double eps, double delta, int max_groups);
 std::int64_t partition_threshold_laplace(double eps, double delta, int max_groups); // discrete Laplace
-double partition_threshold_gaussian_continuous(double sigma, double delta, int max_groups);
 std::int64_t partition_threshold_gaussian(double sigma, double delta, int max_groups);
 
 // ---- The plan of one release ----

@@ -39,14 +39,6 @@ void check_tau(double tau) {
 
 // ---- RDR ----
 
-double rdr_laplace(double pis, double k, double b) {
-    return pis + k * b;
-}
-
-double rdr_gaussian(double pis, double k, double sigma) {
-    return std::hypot(pis, std::sqrt(k) * sigma);
-}
-
 double rdr_noise_term(double eps, const std::vector<NoiseMeasure> &measures) {
     const double m = static_cast<double>(measures.size());
     double noise = 0;
@@ -54,16 +46,6 @@ double rdr_noise_term(double eps, const std::vector<NoiseMeasure> &measures) {
     for (const NoiseMeasure &measure : measures)
         noise += measure.k / (measure.D * std::sinh(eps / (m * measure.D)));
     return noise;
-}
-
-DiscreteLaplaceRdr rdr_discrete_laplace(const std::vector<double> &difference, double b) {
-    const double noise = discrete_laplace_mean_abs(b);
-    DiscreteLaplaceRdr rdr;
-    for (double d : difference) {
-        rdr.bound += std::fabs(d) + noise;
-        rdr.exact += std::fabs(d) + std::exp(-std::fabs(d) / b) * noise;
-    }
-    return rdr;
 }
 
 // ---- Find-epsilon ----
@@ -87,20 +69,6 @@ static std::optional<double> eps_star_without_formula(double missing, double tau
     if (tau == 1)
         return 0;
     return std::nullopt;
-}
-
-EpsilonChoice find_eps_laplace(double pis_min, double pis_max, double k, double delta1, double tau,
-                               const std::vector<Epsilon> &candidates) {
-    check_tau(tau);
-    const double missing = tau * pis_max - pis_min;
-    const std::optional<double> known = eps_star_without_formula(missing, tau);
-    return choose(known ? *known : k * delta1 * (1 - tau) / missing, candidates, price_slack);
-}
-
-EpsilonChoice find_eps_groups_laplace(const PisProfile &group_a, const PisProfile &group_b, double k, double delta1,
-                                      double tau, const std::vector<Epsilon> &candidates) {
-    const double a = group_a.lower_median(), b = group_b.lower_median();
-    return find_eps_laplace(std::min(a, b), std::max(a, b), k, delta1, tau, candidates);
 }
 
 // The largest eps with N(eps) (1-tau) >= missing when the D_j differ. N falls strictly; it lies between the noise terms of

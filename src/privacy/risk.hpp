@@ -62,25 +62,16 @@ std::vector<Epsilon> checked_candidates(std::vector<Epsilon> candidates);
 void check_tau(double tau);
 
 // ---- RDR of one record (1.2) ----
-double rdr_laplace(double pis, double k, double b);      // PIS + k b
-double rdr_gaussian(double pis, double k, double sigma); // sqrt(PIS^2 + k sigma^2)
 struct NoiseMeasure {
     double k = 1; // coordinates of the measure in the released vector
     double D = 1; // sensitivity in lattice units
 };
 // N(eps) = sum_j k_j / (D_j sinh(eps / (m D_j))).
 double rdr_noise_term(double eps, const std::vector<NoiseMeasure> &measures);
-// The indicator for the integer noise that is drawn, DLap(b) on each coordinate; differences and b in lattice units.
-struct DiscreteLaplaceRdr {
-    double bound = 0; // PIS + k / sinh(1/b), by the triangle inequality: what preferences are tested with
-    double exact = 0; // E||o - q(x without the record)||_1 = sum over coordinates of |d| + e^(-|d|/b) / sinh(1/b)
-};
-DiscreteLaplaceRdr rdr_discrete_laplace(const std::vector<double> &difference, double b);
-
 // ---- Find-epsilon (2) ----
 // Relative slack on eps_star when a candidate is compared with it. 1e-12 absorbs rounding only. The sound calibration has
 // 1e-8, so that a wide lattice, where D sinh(y/D) exceeds y by a hair, gives the candidate of the papers' formula.
-constexpr double price_slack = 1e-12; // find_eps_laplace, find_eps_gaussian, within_domain_eps_star*
+constexpr double price_slack = 1e-12; // find_eps_gaussian, within_domain_eps_star*
 constexpr double sound_slack = 1e-8;  // find_eps_sound
 
 struct EpsilonChoice {
@@ -89,14 +80,8 @@ struct EpsilonChoice {
 };
 // The largest candidate <= limit * (1 + slack); none if there is none.
 std::optional<Epsilon> largest_candidate(const std::vector<Epsilon> &candidates, double limit, double slack);
-EpsilonChoice find_eps_laplace(double pis_min, double pis_max, double k, double delta1, double tau,
-                               const std::vector<Epsilon> &candidates);
 EpsilonChoice find_eps_sound(double pis_min, double pis_max, const std::vector<NoiseMeasure> &measures, double tau,
                              const std::vector<Epsilon> &candidates);
-// Group preference: the ratio of the lower medians of two disjoint groups of people, the smaller one on top whichever group
-// it belongs to. The profiles must not be empty (std::logic_error).
-EpsilonChoice find_eps_groups_laplace(const PisProfile &group_a, const PisProfile &group_b, double k, double delta1,
-                                      double tau, const std::vector<Epsilon> &candidates);
 struct GaussianChoice {
     double sigma_star = 0; // the noise that the preference requires: 0 none, infinite_epsilon no noise is enough
     EpsilonChoice classic, analytic;
@@ -136,7 +121,6 @@ struct GroupState {
     long double positions = 0,
                 squares = 0; // of a triple: sums of t and t^2, t in [-1, 1] the position between the bounds
 };
-double leave_one_out_count_star();
 double leave_one_out_count(bool has_value);
 double leave_one_out_sum(bool has_value, double v);
 double leave_one_out_avg(const GroupState &group, bool has_value, double v, double z);

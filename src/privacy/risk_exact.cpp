@@ -55,13 +55,6 @@ double scaled_variance(const CoordinateNoise &noise) {
 
 // ---- One record, one kind of noise ----
 
-double rdr_laplace_exact(const std::vector<double> &difference, double b) {
-    double rdr = 0;
-    for (double d : difference)
-        rdr += b + laplace_excess(std::fabs(d), b, b);
-    return rdr;
-}
-
 double rdr_gaussian_exact_k1(double difference, double sigma) {
     const double d = std::fabs(difference) / sigma;
     return sigma * (std::sqrt(2 / pi) * std::exp(-0.5 * d * d) + d * std::erf(d / std::sqrt(2.0)));
@@ -295,23 +288,6 @@ double lower_median(const ChangeProfile &profile, const ExactRdr &rdr) {
     for (std::size_t i = 0; i < profile.size(); ++i)
         values.add(rdr.of(profile.change(i)), profile.individuals(i));
     return values.lower_median();
-}
-
-// ---- Find-epsilon ----
-
-EpsilonChoice find_eps_laplace_exact_rdr(double pis_min, double pis_max, double k, double delta1, double tau,
-                                         const std::vector<Epsilon> &candidates) {
-    check_tau(tau);
-    EpsilonChoice choice;
-    for (Epsilon candidate : candidates) {
-        const double b = delta1 / candidate.value();
-        const ExactRdr rdr({{NoiseFamily::laplace, b, 1, k}}, {0}, 0);
-        const bool passes = RdrRange{rdr.of(&pis_min), rdr.of(&pis_max)}.meets(tau);
-        if (passes && (!choice.chosen || candidate > *choice.chosen))
-            choice.chosen = candidate;
-    }
-    choice.eps_star = choice.chosen ? choice.chosen->value() : 0;
-    return choice;
 }
 
 } // namespace dp::privacy

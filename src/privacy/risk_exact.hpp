@@ -12,8 +12,6 @@
 namespace dp::privacy {
 
 // ---- One record, one kind of noise ----
-// Continuous Laplace noise of scale b on every coordinate: sum of |d| + b e^(-|d|/b).
-double rdr_laplace_exact(const std::vector<double> &difference, double b);
 // Normal noise on one coordinate: E|d + sigma Z|.
 double rdr_gaussian_exact_k1(double difference, double sigma);
 // The same for the discrete Gaussian of parameter sigma, |difference| an integer.
@@ -92,11 +90,5 @@ struct RdrRange {
 RdrRange rdr_range(const ChangeProfile &profile, const ExactRdr &rdr);
 // The smallest RDR that at least half of the individuals do not exceed.
 double lower_median(const ChangeProfile &profile, const ExactRdr &rdr);
-
-// ---- Find-epsilon with the exact expectation (2) ----
-// Every record changes one coordinate of k, continuous Laplace noise. With p_min > 0 the ratio may rise and fall with epsilon:
-// chosen is the largest candidate that passes, eps_star the same number (0: none).
-EpsilonChoice find_eps_laplace_exact_rdr(double pis_min, double pis_max, double k, double delta1, double tau,
-                                         const std::vector<Epsilon> &candidates);
 
 } // namespace dp::privacy

@@ -69,21 +69,6 @@ double svt_accept_probability(double gap, double eps_svt) {
     return gap >= 0 ? tail : 1 - tail;
 }
 
-SvtStatistic svt_statistic(double n, double sum_pis, double sum_pis2, int m, int k1, double eps, double tau_var,
-                           double eps_svt) {
-    const SvtSensitivity public_facts = svt_sensitivity_laplace(m, k1, eps, tau_var);
-    SvtStatistic statistic;
-    statistic.delta_G = public_facts.delta_G;
-    if (n > 0) {
-        const double scale = m + public_facts.noise_term;
-        statistic.n_var_minus_n_tau = (sum_pis2 - sum_pis * sum_pis / n) / (scale * scale) - n * tau_var;
-    }
-    const double gap = statistic.n_var_minus_n_tau / statistic.delta_G;
-    statistic.scaled_query = -gap;
-    statistic.accept_probability = svt_accept_probability(gap, eps_svt);
-    return statistic;
-}
-
 // ---- the selection in integers ----
 
 // A real number that is a public constant from then on. At most 2^100: what is larger always passes all the same.

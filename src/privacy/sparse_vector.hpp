@@ -39,16 +39,6 @@ SvtSensitivity svt_sensitivity_gaussian(int m, int k1, double sigma, double tau_
 // Continuous noise; the shares are not rounded.
 double svt_accept_probability(double gap, double eps_svt);
 
-struct SvtStatistic {
-    double n_var_minus_n_tau = 0; // G_j
-    double delta_G = 0;
-    double scaled_query = 0; // -G_j / delta_G
-    double accept_probability = 0;
-};
-// Laplace. sum_pis, sum_pis2: of the scaled PIS of all n records.
-SvtStatistic svt_statistic(double n, double sum_pis, double sum_pis2, int m, int k1, double eps, double tau_var,
-                           double eps_svt);
-
 // ---- the selection in integers (3.4) ----
 
 // One candidate as it is tested.

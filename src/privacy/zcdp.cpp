@@ -160,16 +160,6 @@ Epsilon eps_from_rho(Rho rho, Delta delta) {
     return rounded_up<9>(std::max(epsilon_at(Real(order), r, l), Real(0)));
 }
 
-Epsilon eps_linear(Rho rho, Delta delta, Rho target) {
-    check_target(target);
-    return rounded_up<9>(linear(real(rho), log_inverse(delta), real(target)));
-}
-
-Epsilon eps_mixture(Rho rho, Delta delta, Rho target) {
-    check_target(target);
-    return rounded_up<9>(mixture(real(rho), log_inverse(delta), real(target)));
-}
-
 Epsilon eps_anytime(Rho rho, Delta delta, Rho target) {
     check_target(target);
     if (rho.units() <= 0)

@@ -20,11 +20,9 @@ Rho rho_cap(Epsilon epsilon, Delta delta, Cap cap);
 // The smallest epsilon that rho is (epsilon, delta)-DP at, by the tight conversion, rounded up; 0 for rho 0.
 Epsilon eps_from_rho(Rho rho, Delta delta);
 
-// What the loss stays below at all times at once but for an event of probability delta, after charges that add up to rho; each
-// rounded up. target > 0 is fixed in advance: near it the linear bound is good, the mixture over a wide range.
-Epsilon eps_linear(Rho rho, Delta delta, Rho target);
-Epsilon eps_mixture(Rho rho, Delta delta, Rho target);
-// The smaller of the two, each at half of delta.
+// Returns what the loss stays below at all times at once, but for an event of probability delta, after charges that add up to rho.
+// It is the smaller of two bounds, each at half of delta, rounded up. target > 0 is fixed in advance: near it the linear bound is
+// good, the mixture over a wide range.
 Epsilon eps_anytime(Rho rho, Delta delta, Rho target);
 
 // Names used in SQL: "tight", "classic".

@@ -15,6 +15,7 @@
 
 #include "privacy/attack.hpp"
 #include "privacy/mechanism.hpp"
+#include "privacy/zcdp.hpp"
 
 namespace audit {
 namespace {
@@ -57,17 +58,21 @@ double answer(Bits &bits, int count, const ReleasePlan &plan) {
     return evidence(plan.noise[0], static_cast<double>(count + draw(bits, plan.noise[0])));
 }
 
+double pure_rho(double epsilon) {
+    return rho_of_pure(Epsilon::from_double(epsilon, Rounding::up)).value();
+}
+
 std::vector<Contest> contests() {
     const ReleasePlan one = count_plan(Mechanism::laplace, "1", "0"), half = count_plan(Mechanism::laplace, "0.5", "0"),
                       small = count_plan(Mechanism::laplace, "0.1", "0"),
                       gauss = count_plan(Mechanism::gaussian, "1", "1e-3"),
                       coarse = count_plan(Mechanism::gaussian, "4", "1e-2");
-    const double rho = gauss.rho().value(), pure = rho_from_pure_eps(0.1);
+    const double rho = gauss.rho().value(), pure = pure_rho(0.1);
     return {
         {"one Laplace answer", [=](Bits &b, int n) { return answer(b, n, one); }, {{1, 0, 0}}},
         {"three Laplace answers",
          [=](Bits &b, int n) { return answer(b, n, half) + answer(b, n, half) + answer(b, n, half); },
-         {{1.5, 0, 0}, {0, 3 * rho_from_pure_eps(0.5), 0}}},
+         {{1.5, 0, 0}, {0, 3 * pure_rho(0.5), 0}}},
         {"twenty small ones",
          [=](Bits &b, int n) {
              double sum = 0;
@@ -80,7 +85,7 @@ std::vector<Contest> contests() {
         {"a coarse one", [=](Bits &b, int n) { return answer(b, n, coarse); }, {{0, coarse.rho().value(), 0}}},
         {"both kinds",
          [=](Bits &b, int n) { return answer(b, n, one) + answer(b, n, gauss); },
-         {{2, 0, 1e-3}, {1, rho, 0}, {0, rho + rho_from_pure_eps(1), 0}}},
+         {{2, 0, 1e-3}, {1, rho, 0}, {0, rho + pure_rho(1), 0}}},
         // The second question is paid with what the first one left: four answers of 0.1, or one Gaussian one instead of it all.
         {"chosen by what came",
          [=](Bits &b, int n) {
@@ -90,7 +95,7 @@ std::vector<Contest> contests() {
                  sum += answer(b, n, small);
              return sum;
          },
-         {{1, 0, 0}, {0, rho_from_pure_eps(0.5) + 5 * pure, 0}}}};
+         {{1, 0, 0}, {0, pure_rho(0.5) + 5 * pure, 0}}}};
 }
 
 TEST(Attack, NoneBeatsTheBound) {

@@ -3,6 +3,8 @@
 //
 // False alarms. A frequency of `runs` runs is compared with the bounds within which it lies with probability 1 - 2e-8
 // (Clopper-Pearson, exact for every law). The binary compares fewer than 40: below one in a million together.
+#include "svt_statistic.hpp"
+
 #include "privacy/sparse_vector.hpp"
 
 #include <cmath>

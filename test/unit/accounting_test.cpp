@@ -104,16 +104,6 @@ class Table {
 
 // ---- Reference cases ----
 
-TEST(Accounting, OdometerSequential) {
-    reference::each("odometer_sequential", [](const Case &c) {
-        std::vector<Charge> charges;
-        for (const json &j : c.arg("charges"))
-            charges.push_back({decimal(j.at(0)), decimal_delta(j.at(1))});
-        const std::optional<Epsilon> total = odometer_sequential(charges, decimal_delta(c.arg("delta_g")));
-        c.near(total ? total->value() : infinite_epsilon);
-    });
-}
-
 TEST(Accounting, DynamicBound) {
     reference::each("dynamic_bound", [](const Case &c) {
         Table table(dynamic());
@@ -363,7 +353,6 @@ TEST(Accounting, TenTimesOneTenthIsOne) {
     EXPECT_EQ(table.totals().of_public.epsilon, eps("1"));
     EXPECT_EQ(table.totals().of_public.epsilon.text(), "1");
     EXPECT_EQ(table.ask(request).denial, Denial::epsilon_total);
-    EXPECT_EQ(odometer_sequential(std::vector<Charge>(10, {eps("0.1"), {}}), {}), eps("1"));
 }
 
 TEST(Accounting, TheLastUnitDecides) {

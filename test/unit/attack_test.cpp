@@ -10,6 +10,7 @@
 
 #include "privacy/attack.hpp"
 #include "privacy/mechanism.hpp"
+#include "privacy/zcdp.hpp"
 #include "privacy/noise.hpp"
 
 namespace {
@@ -135,10 +136,14 @@ TEST(Attack, RhoAgainstDiscreteGaussian) {
 }
 
 // A pure charge in rho, as zcdp has it.
+double pure_rho(double epsilon) {
+    return rho_of_pure(Epsilon::from_double(epsilon, Rounding::up)).value();
+}
+
 TEST(Attack, RhoOfPure) {
     for (double epsilon : {0.1, 1.0, 2.0}) {
         const Curve exact = count_curve(laplace(epsilon), 800);
-        const double rho = rho_from_pure_eps(epsilon);
+        const double rho = pure_rho(epsilon);
         for (double fpr : rates)
             EXPECT_GE(largest_tpr({0, rho, 0}, fpr), exact.tpr(fpr) - 1e-12) << epsilon << " " << fpr;
         EXPECT_GE(largest_advantage({0, rho, 0}), exact.advantage() - 1e-12);
@@ -152,7 +157,7 @@ TEST(Attack, Composition) {
             for (double fpr : rates) {
                 EXPECT_GE(largest_tpr({epsilon, rho_of(sigma), 0}, fpr), exact.tpr(fpr) - 1e-9)
                     << epsilon << " " << sigma;
-                EXPECT_GE(largest_tpr({0, rho_of(sigma) + rho_from_pure_eps(epsilon), 0}, fpr), exact.tpr(fpr) - 1e-9);
+                EXPECT_GE(largest_tpr({0, rho_of(sigma) + pure_rho(epsilon), 0}, fpr), exact.tpr(fpr) - 1e-9);
             }
             EXPECT_GE(largest_advantage({epsilon, rho_of(sigma), 0}), exact.advantage() - 1e-9);
             // Twice the same: composed losses add.

@@ -1,4 +1,6 @@
 // The sparse vector selection: reference numbers, its integers, and a search for neighbours that break the sensitivity.
+#include "svt_statistic.hpp"
+
 #include "privacy/sparse_vector.hpp"
 
 #include <algorithm>

@@ -46,7 +46,9 @@ template <int Places> Real real(Decimal<Places> x) {
 
 TEST(Zcdp, RhoOfPure) {
     reference::each("rho_from_pure_eps", [](const Case &c) {
-        c.field(rho_of_pure(Epsilon::parse(reference::text(c.arg("eps"))).value()).value(), "rho_tight");
+        const double rho = rho_of_pure(Epsilon::parse(reference::text(c.arg("eps"))).value()).value();
+        c.field(rho, "rho_tight");
+        EXPECT_LE(rho, reference::number(c.expect("rho_bun_steinke")));
     });
 }
 
@@ -68,32 +70,38 @@ TEST(Zcdp, BoundsAtAllTimes) {
         const Rho v = rho_up(reference::number(c.arg("rho_total"))),
                   target = rho_up(reference::number(c.arg("rho_target")));
         const Delta d = Delta::parse(reference::text(c.arg("delta"))).value();
-        EXPECT_NEAR(eps_linear(v, d, target).value(), reference::number(c.expect("linear")), 2e-9);
-        EXPECT_NEAR(eps_mixture(v, d, target).value(), reference::number(c.expect("mixture")), 2e-9);
         // Both hold at once where each has half of delta.
-        const Delta twice = d + d;
-        EXPECT_EQ(eps_anytime(v, twice, target), std::min(eps_linear(v, d, target), eps_mixture(v, d, target)));
+        EXPECT_NEAR(eps_anytime(v, d + d, target).value(),
+                    std::min(reference::number(c.expect("linear")), reference::number(c.expect("mixture"))), 2e-9);
     });
 }
 
 // A Brownian round of l2 sensitivity D and variance t is a charge of D^2/(2t): its ex-post bounds are those of the odometer.
+// Each is at least the smaller of the two, and some of each kind are that.
 TEST(Zcdp, BrownianBoundsAreTheOdometers) {
-    reference::each("bm_expost_linear", [](const Case &c) {
+    int reached = 0;
+    const auto smallest = [&](Rho v, const Case &c, Rho target, double bound, double rounding) {
+        const Delta d = Delta::parse(reference::text(c.arg("delta"))).value();
+        const double anytime = eps_anytime(v, d + d, target).value();
+        EXPECT_LE(anytime, bound + rounding) << c.id();
+        reached += anytime >= bound - rounding;
+    };
+    reference::each("bm_expost_linear", [&](const Case &c) {
         const double d2 = std::pow(reference::number(c.arg("delta2")), 2);
         const Rho v = rho_up(d2 / (2 * reference::number(c.arg("noise_variance"))));
         const Rho target = rho_up(d2 / (2 * reference::number(c.arg("tuned_at_variance"))));
-        EXPECT_NEAR(eps_linear(v, Delta::parse(reference::text(c.arg("delta"))).value(), target).value(),
-                    reference::number(c.expect("eps")), 2e-9);
+        smallest(v, c, target, reference::number(c.expect("eps")), 2e-9);
         EXPECT_NEAR(v.value(), reference::number(c.expect("rho")), 1e-14);
     });
-    reference::each("bm_expost_mixture", [](const Case &c) {
+    EXPECT_GT(std::exchange(reached, 0), 0);
+    reference::each("bm_expost_mixture", [&](const Case &c) {
         const double d2 = std::pow(reference::number(c.arg("delta2")), 2);
         const double two_l = -2 * std::log(reference::number(c.arg("delta")));
         const Rho target = rho_up(d2 * reference::number(c.arg("gamma")) * (two_l + std::log(1 + two_l)) / 2);
         const Rho v = rho_up(d2 / (2 * reference::number(c.arg("noise_variance"))));
-        EXPECT_NEAR(eps_mixture(v, Delta::parse(reference::text(c.arg("delta"))).value(), target).value(),
-                    reference::number(c.expect()), 1e-8);
+        smallest(v, c, target, reference::number(c.expect()), 1e-8);
     });
+    EXPECT_GT(reached, 0);
 }
 
 // ---- Rounding: against 100 digits ----
@@ -114,7 +122,7 @@ TEST(Zcdp, ChargesOfPureNoiseAreNeverBelowTheirValue) {
         const Real charged(rho_of_pure(e).text() + "e15");
         ASSERT_GE(charged, exact) << e.text();
         ASSERT_LT(charged, exact + 2) << e.text();
-        below_in_doubles += Real(Rho::from_double(rho_from_pure_eps(e.value()), Rounding::up).text() + "e15") < exact;
+        below_in_doubles += Real(Rho::from_double(e.value() * std::tanh(0.5 * e.value()), Rounding::up).text() + "e15") < exact;
     };
     for (int i = 0; i < epsilons; ++i) {
         const double scale = std::pow(10, std::uniform_real_distribution<>(0, 11)(random));
