@@ -35,7 +35,7 @@ SELECT dp_grant('"s;''--"."some"', '"regress_''q""\x;%s"', tau => 0.9, selection
                 group_a => '"g''\" = $$a$$', group_b => '"g''\" = $$c$$');
 RESET client_min_messages;
 SELECT dp_grant('"s;''--"."some"', 'regress_asks', selection => 'profile', mechanism => 'laplace', epsilon_max => 0.3, delta => 0,
-                profile => dp_profile('expression', expression => 'greatest(0.1/(p*q), 3)'));
+                profile => dp_profile('both', relative => 3, absolute => 0.1));
 SELECT dp_grant('"s;''--"."all ''\"', 'regress_asks', delta => 0);
 SELECT dp_grant('"s;''--"."some"', 'regress_asks', selection => 'profile', mechanism => 'laplace', epsilon_max => 0.3,
                 profile => dp_profile('points', p => '{0.1,0.5}', q => '{1,0.5}', r => '{2,3}'));

@@ -66,7 +66,6 @@ SELECT dp_grant('clinic_dp', 'regress_member', selection => 'within_domain', pro
 SELECT dp_grant('clinic_dp', 'regress_member', profile => '{}');
 SELECT dp_grant('clinic_dp', 'regress_member', profile => dp_profile('points', p => '{0.4}', q => '{1}', r => '{3}')); -- constrains nothing
 SELECT dp_grant('clinic_dp', 'regress_member', profile => '{"kind": "constant"}');
-SELECT dp_grant('clinic_dp', 'regress_member', profile => '{"kind": "expression", "expression": "(SELECT 3)"}');
 
 -- ---------------------------------------------------------------------------------------------------------------------
 -- Pure epsilon alone, on all views of the table, in either order
@@ -174,18 +173,8 @@ SELECT dp_set_odometer('hospice', 'filter', profile => '{}'); -- no total would 
 SELECT dp_set_odometer('hospice', 'filter', 1, profile => '{}');
 SELECT account, bound, epsilon, epsilon_total, epsilon_claim FROM dp_odometer('hospice');
 
--- An expression runs as the caller of the setter: never with the rights of the extension's owner.
-RESET ROLE;
-BEGIN;
-REVOKE EXECUTE ON FUNCTION pg_catalog.dsqrt(float8) FROM PUBLIC;
-SET LOCAL ROLE regress_controller;
-SAVEPOINT s;
-SELECT dp_set_odometer('hospice', profile => '{"kind": "expression", "expression": "2 + dsqrt(p)"}');
-ROLLBACK TO s;
-SELECT dp_grant('hospice_dp', 'regress_analyst', profile => '{"kind": "expression", "expression": "2 + dsqrt(p)"}');
-ROLLBACK;
 SET ROLE regress_controller;
-SELECT dp_set_odometer('hospice', profile => dp_profile('expression', expression => 'greatest(0.25/(p*q), 3)'));
+SELECT dp_set_odometer('hospice', profile => dp_profile('both', relative => 3, absolute => 0.25));
 SELECT account, epsilon_total FROM dp_odometer('hospice');
 -- Beside it no epsilon is chosen from the data, in either order.
 \set VERBOSITY default
@@ -193,8 +182,8 @@ SELECT dp_grant('hospice_dp', 'regress_second', tau => 0.9, selection => 'within
 SELECT dp_set_odometer('hospice', epsilon_total => 9, profile => '{}'), dp_grant('hospice_dp', 'regress_second', tau => 0.9, selection => 'within_data');
 SELECT dp_set_odometer('hospice', profile => dp_profile('constant', relative => 9));
 \set VERBOSITY terse
-SELECT dp_grant('hospice_dp', 'regress_second', selection => 'within_domain'), dp_set_odometer('hospice', profile => dp_profile('expression', expression => '9'));
-SELECT dp_grant('hospice_dp', 'regress_second', profile => dp_profile('expression', expression => '3'), epsilon_max => 0.4);
+SELECT dp_grant('hospice_dp', 'regress_second', selection => 'within_domain'), dp_set_odometer('hospice', profile => dp_profile('constant', relative => 9));
+SELECT dp_grant('hospice_dp', 'regress_second', profile => dp_profile('constant', relative => 3), epsilon_max => 0.4);
 RESET ROLE;
 SELECT bound, epsilon_total, profile FROM dp_rdr.protected_table JOIN dp_rdr.privacy_domain ON id = domain WHERE relation = 'hospice'::regclass;
 

@@ -56,68 +56,24 @@ SELECT preset, counts, averages, error95, error95_rows, recognised FROM dp_plan(
 SELECT p.preset, p.posterior10 - m.posterior_max BETWEEN 0 AND 0.001 AS as_it_means
 FROM dp_plan() p, dp_epsilon_meaning(p.epsilon_total::float8, '{0.1}') m;
 
--- ---------------------------------------------------------------------------------------------------------------------
--- Expressions
+-- Any other rule as a list of adversaries
 -- ---------------------------------------------------------------------------------------------------------------------
 
--- Of the closed kinds they come to the same, up to the grid.
-SELECT abs(dp_profile_epsilon(dp_profile('expression', expression => 'greatest(0.25/(p*q), 3)'))
-           - dp_profile_epsilon(dp_profile('both', relative => 3, absolute => 0.25))) < 2e-5 AS both,
-       abs(dp_profile_epsilon(dp_profile('expression', expression => '1 + 0.2/(p*q)'))
-           - dp_profile_epsilon(dp_profile('difference', absolute => 0.2))) < 2e-5 AS difference,
-       abs(dp_profile_epsilon(dp_profile('expression', expression => 'CASE q WHEN 1 THEN greatest(0.25/p, 3) END'))
-           - dp_profile_epsilon(dp_profile('inclusion', relative => 3, absolute => 0.25))) < 2e-5 AS inclusion;
--- A hundred thousandth is taken off: what the search misses by errs on the safe side.
-SELECT bool_and(dp_profile_epsilon(dp_profile('expression', expression => r::text)) < dp_profile_epsilon(dp_profile('constant', relative => r))) AS safe
-FROM unnest('{1.001,2,3,10,30}'::float8[]) r;
--- Somebody who is nearly certain has lines of his own.
-SELECT dp_profile('expression', expression => 'CASE WHEN p > 0.9999 AND p < 1 AND q > 0.9999 AND q < 1 THEN 1.00001 ELSE 8 END') ->> 'epsilon' AS nearly_certain;
--- A jump that is never looked at is refused.
-SELECT dp_profile('expression', expression => '3', p => '{8.4e-7}') ->> 'epsilon' AS smallest;
-SELECT dp_profile('expression', expression => '3', p => '{0.1,8e-7}');
-SELECT dp_profile('expression', expression => '3', q => '{1e-300}');
--- A jump has a line on either side of it. Declared for one prior too many, it changes nothing.
-SELECT dp_profile('expression', expression => 'CASE WHEN p <= 0.01234 AND p > 0.01233 AND q = 1 THEN 1.5 ELSE 8 END') ->> 'epsilon' AS missed,
-       dp_profile('expression', expression => 'CASE WHEN p <= 0.01234 AND p > 0.01233 AND q = 1 THEN 1.5 ELSE 8 END', p => '{0.01234}') ->> 'epsilon' AS found,
-       dp_profile('expression', expression => 'CASE WHEN p < 0.1 THEN 3 ELSE 5 END', p => '{0.1}', q => '{0.5}') ->> 'epsilon' AS below_a_jump;
-SELECT * FROM dp_risk_profile(dp_profile('expression', expression => 'CASE WHEN q > 0.5 THEN 2 + sqrt(p) END', q => '{0.5}'), '{0.1,0.5,1}');
-SELECT dp_profile('expression', expression => 'NULL::float8') AS nobody_is_considered;
--- 200 operators on five grids, and the grids have an end.
-SET statement_timeout = '1min';
-SELECT dp_profile_epsilon(dp_profile('expression', expression => '3 + ' || repeat('(p-p)+', 48) || '0')) > 0 AS answered;
-RESET statement_timeout;
-
--- It is arithmetic: nothing is looked up, locked, slept or changed, whoever wrote the profile.
-\set VERBOSITY terse
-CREATE FUNCTION public.abs(float8) RETURNS float8 LANGUAGE sql IMMUTABLE AS 'SELECT 1/0.0::float8'; -- not the one that is meant
-SET search_path = public, pg_catalog;
-SELECT dp_profile_epsilon(dp_profile('expression', expression => 'abs(-3::float8)'));
-SELECT e AS expression, attempt(format('SELECT dp_profile_epsilon(%L)', jsonb_build_object('kind', 'expression', 'expression', e)))
-FROM unnest(ARRAY['(SELECT 3)', 'EXISTS (SELECT FROM pg_class)', '3 + (SELECT count(*) FROM paper_query)', 'p = ANY (SELECT 3)',
-    'random()', 'now()', 'pg_sleep(1)', 'pg_backend_pid()', 'nextval(''x'')', 'pg_advisory_lock(1)', 'setseed(p)', 'lo_unlink(1)',
-    'public.abs(p)', 'public.attempt(''x'')', 'p OPERATOR(public.+) q', '''a''::public.colour', 'regress_user.f(p)', 'dp_rdr.abs(1)',
-    'length(''abc'')', '''3''::text::float8', 'repeat(''3'', 9)::float8', 'to_number(''3'', ''9'')', '''{3}''::float8[]', '(ARRAY[3,4])[1]',
-    'ROW(p, q)', 'generate_series(1, 3)', 'sum(p)', 'row_number() OVER ()', 'factorial(20)', '9.9::numeric ^ 99999', 'exp(0.5)', 'x', 't.p', 'p.q',
-    '$1', '*', 'p > q', 'true', '''3''', '3 FROM pg_class', '3; SELECT 4', '3, 4', '3 AS r', '', '3)', 'DISTINCT 3', '1/(p - 1)', '''NaN''::float8',
-    '0.5', '-p', '1', '3 --', 'p IN (0.1, 0.2)', 'current_user', '3 COLLATE "C"', 'now()::date - now()::date', 'inet_server_port()',
-    'CASE WHEN p > 0.5 THEN 3 ELSE random() END', 'exp(0.5::float8) * 2', 'nullif(3, q)', '3 IS DISTINCT FROM p']) e;
-SELECT attempt(format('SELECT dp_profile(%L, expression => %L)', 'expression', '3' || repeat(' + p', 200)));
-SELECT attempt(format('SELECT dp_profile(%L, expression => %L)', 'expression', '3' || repeat(' ', 66000)));
--- Numbers of many digits, however they are spelled.
-SELECT attempt(format('SELECT dp_profile(%L, expression => %L)', 'expression', e))
-FROM unnest(ARRAY['3.' || repeat('1', 39), '3.' || repeat('1', 40), '3 + 1e-5000 * p', 'p * 1e130000', '3 + p * ''1e-50''::float8']) e;
-RESET search_path;
-DROP FUNCTION public.abs(float8);
--- Of a syntax error the place in the expression is shown.
-\set VERBOSITY default
-SELECT dp_profile('expression', expression => 'greatest(3 4)');
-\set VERBOSITY terse
--- As its caller, with his rights.
-BEGIN;
-REVOKE EXECUTE ON FUNCTION pg_catalog.dsqrt(float8) FROM PUBLIC;
-SET LOCAL ROLE regress_stranger;
-SELECT dp_profile('expression', expression => '2 + dsqrt(p)');
-ROLLBACK;
+-- Of the closed kinds they come to no less, and to the same up to the distance of two adversaries.
+CREATE TABLE adversary AS SELECT exp(-0.1 * i) AS p, exp(-0.1 * j) AS q FROM generate_series(0, 30) i, generate_series(0, 30) j;
+SELECT rule, epsilon >= closed AND epsilon < closed * 1.1 AS close
+FROM (SELECT 'both', dp_profile_epsilon(dp_profile('points', p => array_agg(p), q => array_agg(q), r => array_agg(greatest(0.25 / (p * q), 3)))),
+             dp_profile_epsilon(dp_profile('both', relative => 3, absolute => 0.25)) FROM adversary
+      UNION ALL
+      SELECT 'difference', dp_profile_epsilon(dp_profile('points', p => array_agg(p), q => array_agg(q), r => array_agg(1 + 0.2 / (p * q)))),
+             dp_profile_epsilon(dp_profile('difference', absolute => 0.2)) FROM adversary) rules (rule, epsilon, closed);
+-- The least that is allowed counts, wherever it stands; NULL is nobody.
+SELECT dp_profile('points', p => ARRAY(SELECT p FROM unnest('{0.1,0.2,0.5}'::float8[]) p), q => ARRAY(SELECT 1 FROM generate_series(1, 3)),
+                  r => ARRAY(SELECT CASE WHEN p < 0.3 THEN greatest(0.25 / p, 1.3) END FROM unnest('{0.1,0.2,0.5}'::float8[]) p)) AS profile;
+DROP TABLE adversary;
+-- A definition is numbers: nothing in it is evaluated.
+SELECT dp_profile_epsilon('{"kind": "expression", "expression": "(SELECT 3)"}');
+SELECT dp_profile_epsilon('{"kind": "constant", "relative": 3, "expression": "(SELECT 3)"}');
 
 -- ---------------------------------------------------------------------------------------------------------------------
 -- Refused
@@ -147,8 +103,6 @@ SELECT s, attempt(s) FROM unnest(ARRAY[
     $$SELECT dp_profile('difference', relative => 3)$$, $$SELECT dp_profile('points', p => '{0.1}', q => '{1}')$$,
     $$SELECT dp_profile('points', p => '{NULL}', q => '{1}', r => '{3}')$$, $$SELECT dp_profile('points', p => '{1.5}', q => '{1}', r => '{3}')$$,
     $$SELECT dp_profile('points', p => '{0.1}', q => '{1}', r => '{Infinity}')$$, $$SELECT dp_profile('points', p => '{}', q => '{}', r => '{}')$$,
-    $$SELECT dp_profile('expression')$$, $$SELECT dp_profile('expression', expression => '3', r => '{3}')$$,
-    $$SELECT dp_profile('expression', expression => '3', p => '{2}')$$,
     $$SELECT dp_profile('points', p => array_fill(0.1::float8, '{1001}'), q => array_fill(1::float8, '{1001}'), r => array_fill(3::float8, '{1001}'))$$,
     $$SELECT dp_profile_epsilon(NULL)$$, $$SELECT dp_profile_epsilon('{}')$$, $$SELECT dp_profile_epsilon('[3]')$$, $$SELECT dp_profile_epsilon('3')$$,
     $$SELECT dp_profile_epsilon('{"kind": 3}')$$, $$SELECT dp_profile_epsilon('{"kind": "constant", "relative": "3"}')$$,
@@ -179,7 +133,7 @@ SELECT round(noise_stddev::numeric, 6) AS stddev, error95, round(p_exact::numeri
 FROM unnest(ARRAY['SELECT count(*) FROM ward_dp', 'SELECT count(*), count(age) FROM ward_dp', 'SELECT sum(age) FROM ward_dp', 'SELECT avg(age) FROM ward_dp',
                   'SELECT room, count(*) FROM ward_dp GROUP BY room']) query,
      dp_profile_utility(ARRAY[dp_profile('inclusion', relative => 3, absolute => 0.25)], query, '{1,5}') ORDER BY query COLLATE "C", distance;
-SELECT epsilon, noise_stddev, p_exact FROM dp_profile_utility(ARRAY[dp_profile('expression', expression => 'NULL')], 'SELECT count(*) FROM ward_dp');
+SELECT epsilon, noise_stddev, p_exact FROM dp_profile_utility(ARRAY[dp_profile('points', p => '{0.4}', q => '{1}', r => '{NULL}')], 'SELECT count(*) FROM ward_dp');
 SELECT dp_profile_utility('{}', 'SELECT CASE WHEN id > 0 THEN age END, count(*) FROM ward_dp GROUP BY 1'); -- groups that nobody declared need a delta
 SET ROLE regress_stranger;
 SELECT dp_profile_utility('{}', 'SELECT count(*) FROM ward_dp');

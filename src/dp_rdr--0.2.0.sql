@@ -1157,9 +1157,9 @@ COMMENT ON PROCEDURE dp_find_and_release_epsilon(text, float8, numeric, numeric,
 
 -- Risk profiles: what a total of epsilon means to somebody with prior beliefs, and which total a limit on that allows.
 CREATE FUNCTION dp_profile(kind text, relative float8 = NULL, absolute float8 = NULL, prior float8 = NULL,
-                           expression text = NULL, p float8[] = NULL, q float8[] = NULL, r float8[] = NULL)
+                           p float8[] = NULL, q float8[] = NULL, r float8[] = NULL)
     RETURNS jsonb LANGUAGE C VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'dp_profile';
-COMMENT ON FUNCTION dp_profile(text, float8, float8, float8, text, float8[], float8[], float8[])
+COMMENT ON FUNCTION dp_profile(text, float8, float8, float8, float8[], float8[], float8[])
     IS 'a risk profile: how much more than before somebody may know of a person after all answers';
 
 CREATE FUNCTION dp_profile_epsilon(profile jsonb)

@@ -20,11 +20,6 @@ Weights weights(Prior prior) {
 }
 } // namespace
 
-double relative_risk_bound(double epsilon, Prior prior) {
-    const Weights w = weights(prior);
-    return 1 / (w.sensitive + std::exp(-2 * epsilon) * w.harmless + std::exp(-epsilon) * w.absent);
-}
-
 double largest_epsilon(Prior prior, double allowed) {
     double c = 1 / allowed - prior.both();
     if (allowed > 0 && c <= 0)
@@ -99,10 +94,8 @@ Binding binding_of(const RiskProfile &profile) {
         return {std::log1p(a) - std::log1p(-a), {1, (1 - a) / 2}};
     case ProfileKind::points:
         return binding_of_points(profile);
-    case ProfileKind::expression:
-        break;
     }
-    throw std::logic_error("an expression has no closed form");
+    throw std::logic_error("no kind of risk profile");
 }
 
 double allowed_risk(const RiskProfile &profile, Prior prior) {
@@ -121,10 +114,8 @@ double allowed_risk(const RiskProfile &profile, Prior prior) {
             if (point.prior.p == prior.p && point.prior.q == prior.q)
                 return point.relative;
         return infinite;
-    case ProfileKind::expression:
-        break;
     }
-    throw std::logic_error("an expression is its caller's");
+    throw std::logic_error("no kind of risk profile");
 }
 
 std::optional<Epsilon> profile_epsilon(const Binding &binding) {
@@ -132,74 +123,6 @@ std::optional<Epsilon> profile_epsilon(const Binding &binding) {
         return std::nullopt;
     // 10^-13 is more than all roundings above together.
     return Epsilon::from_double(std::max(0.0, binding.epsilon * (1 - 1e-13) - 1e-15), Rounding::down);
-}
-
-// ---- the search ----------------------------------------------------------------------------------------------------
-
-namespace {
-constexpr double first_log = -14;
-constexpr int lines = 200, cells_kept = 4; // on each side of the best one: every look is 25 times finer
-
-// Logarithms leave 7 % between the last two lines: x may be close to 1, too.
-std::vector<double> axis_near_one() {
-    constexpr int n = 40;
-    const double low = std::log(1e-6), high = std::log(0.5);
-    std::vector<double> values;
-    for (int i = 0; i < n; ++i)
-        values.push_back(1 - std::exp(low + (high - low) * i / (n - 1)));
-    return values;
-}
-
-// A jump has a line on itself and one on each side.
-std::vector<double> axis(double low, double high, const std::vector<double> &jumps) {
-    std::vector<double> values;
-    for (int i = 0; i < lines; ++i)
-        values.push_back(std::exp(i == lines - 1 ? high : low + (high - low) * i / (lines - 1)));
-    for (double jump : jumps)
-        for (double side : {1 - 1e-12, 1.0, 1 + 1e-12})
-            if (const double x = jump * side; x <= 1 && std::log(x) >= low && std::log(x) <= high)
-                values.push_back(x);
-    return values;
-}
-} // namespace
-
-ProfileSearch::ProfileSearch(std::vector<double> jumps_p, std::vector<double> jumps_q)
-    : jumps_p_(std::move(jumps_p)), jumps_q_(std::move(jumps_q)), window_p_{first_log, 0, -first_log / (lines - 1)},
-      window_q_(window_p_) {
-    lay_grid();
-}
-
-void ProfileSearch::lay_grid() {
-    points_.clear();
-    std::vector<double> ps = axis(window_p_.low, window_p_.high, jumps_p_),
-                        qs = axis(window_q_.low, window_q_.high, jumps_q_);
-    if (looks_ == 0)
-        for (double x : axis_near_one()) {
-            ps.push_back(x);
-            qs.push_back(x);
-        }
-    for (double p : ps)
-        for (double q : qs)
-            points_.push_back({p, q});
-}
-
-void ProfileSearch::take(const std::vector<double> &allowed) {
-    if (allowed.size() != points_.size())
-        throw std::logic_error("one number for each point");
-    for (std::size_t i = 0; i < points_.size(); ++i)
-        found_ = smaller(found_, at(points_[i], allowed[i]));
-    if (std::isinf(found_.epsilon) || found_.epsilon <= 0 || ++looks_ == 5) { // there is nothing finer to be found
-        looks_ = 5;
-        return;
-    }
-    const auto narrow = [](Window window, double x) {
-        const double width = cells_kept * window.cell, center = std::log(x);
-        const double low = std::max(first_log, center - width), high = std::min(0.0, center + width);
-        return Window{low, high, (high - low) / (lines - 1)};
-    };
-    window_p_ = narrow(window_p_, found_.prior.p);
-    window_q_ = narrow(window_q_, found_.prior.q);
-    lay_grid();
 }
 
 // ---- what an epsilon costs -----------------------------------------------------------------------------------------
@@ -222,7 +145,7 @@ double posterior_of_half(double epsilon) {
 
 std::optional<ProfileKind> profile_kind_from_name(const std::string &name) {
     for (ProfileKind kind : {ProfileKind::constant, ProfileKind::inclusion, ProfileKind::value, ProfileKind::both,
-                             ProfileKind::difference, ProfileKind::points, ProfileKind::expression})
+                             ProfileKind::difference, ProfileKind::points})
         if (name == name_of(kind))
             return kind;
     return std::nullopt;
@@ -242,8 +165,6 @@ const char *name_of(ProfileKind kind) {
         return "difference";
     case ProfileKind::points:
         return "points";
-    case ProfileKind::expression:
-        return "expression";
     }
     return "";
 }

@@ -19,9 +19,8 @@ struct Prior {
     double both() const { return p * q; }
 };
 
-// Theorem 1: posterior divided by prior stays at or below this, whatever is answered.
-double relative_risk_bound(double epsilon, Prior prior);
-// Theorem 2: the largest epsilon at which that bound is at most `allowed`; infinite where the bound cannot exceed it.
+// Returns the largest epsilon at which posterior divided by prior stays at or below `allowed`, whatever is answered (Theorem 2).
+// Infinite where it cannot exceed that.
 double largest_epsilon(Prior prior, double allowed);
 
 struct PosteriorRange {
@@ -31,7 +30,7 @@ PosteriorRange posterior_range(double epsilon, Prior prior);
 
 // ---- profiles: the relative risk r*(p, q) that is allowed against each adversary -----------------------------------
 
-enum class ProfileKind { constant, inclusion, value, both, difference, points, expression };
+enum class ProfileKind { constant, inclusion, value, both, difference, points };
 std::optional<ProfileKind> profile_kind_from_name(const std::string &name);
 const char *name_of(ProfileKind kind);
 
@@ -56,34 +55,8 @@ struct Binding {
     double epsilon = std::numeric_limits<double>::infinity(); // nothing constrains
     Prior prior;
 };
-// Of every kind but `expression`, in closed form. relative > 1, 0 <= absolute < 1, 0 < fixed <= 1.
+// Returns the binding adversary, in closed form. relative > 1, 0 <= absolute < 1, 0 < fixed <= 1.
 Binding binding_of(const RiskProfile &profile);
-
-// The infimum of any r*(p, q), which the caller computes: a grid over the logarithms of p and q, and of 1-p and 1-q, then
-// four finer ones around the best adversary found. An estimate: what is narrower than a cell of the first grid can be missed,
-// unless it is declared as a jump: then there are lines on both sides of it.
-class ProfileSearch {
-  public:
-    // Nothing is looked at below e^-14; this is the next decimal.
-    static constexpr double smallest_jump = 8.3153e-7;
-    ProfileSearch(std::vector<double> jumps_p, std::vector<double> jumps_q);
-    bool is_done() const { return looks_ == 5; }
-    const std::vector<Prior> &points() const { return points_; }
-    // r* of each point; infinite where it is not considered.
-    void take(const std::vector<double> &allowed);
-    const Binding &found() const { return found_; }
-
-  private:
-    struct Window {
-        double low, high, cell; // of a logarithm
-    };
-    void lay_grid();
-    std::vector<double> jumps_p_, jumps_q_;
-    Window window_p_, window_q_;
-    std::vector<Prior> points_;
-    Binding found_;
-    int looks_ = 0;
-};
 
 // Rounded down to a sum of charges, and first by more than the rounding of doubles. No value: nothing constrains.
 std::optional<Epsilon> profile_epsilon(const Binding &binding);

@@ -320,7 +320,7 @@ static void tell_about_profile(FunctionCallInfo fcinfo, Oid relation, const Row 
 DP_CALL(dp_set_odometer) {
     require_first(fcinfo, 1);
     Oid relation = protected_relation(PG_GETARG_OID(bound_relation));
-    const Profile *profile = profile_argument(fcinfo, bound_profile); // as the caller, whose expression it may be
+    const Profile *profile = profile_argument(fcinfo, bound_profile);
     Row row = lock_bound(relation);
     BoundState was = state_of(relation);
     merge(fcinfo, profile, &row);
@@ -337,7 +337,6 @@ DP_CALL(dp_set_odometer) {
         check_spent(relation, now);
         tell_about_profile(fcinfo, relation, row, now);
     }
-    tell_about_search(profile);
     tell_about_totals(relation, was, now);
     refresh_owner(relation);
     PG_RETURN_VOID();

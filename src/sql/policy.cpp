@@ -259,7 +259,7 @@ DP_CALL(dp_grant) {
     catalog::Settings *settings = settings_of_view(PG_GETARG_OID(policy_view));
     const Oid role = PG_GETARG_OID(policy_grantee);
     const char *grantee = quote_identifier(GetUserNameFromId(role, false));
-    const Profile *profile = profile_argument(fcinfo, policy_profile); // as the caller, whose expression it may be
+    const Profile *profile = profile_argument(fcinfo, policy_profile);
     Visit visit = write_policies(settings);
     Row row = read_row(visit, options, {settings->view, role},
                        "(SELECT) one LEFT JOIN dp_rdr.policy p ON p.view::oid = $1 AND p.grantee::oid = $2");
@@ -287,7 +287,6 @@ DP_CALL(dp_grant) {
     tell(of_views);
     tell(of_others);
     tell_about_policy(settings, row);
-    tell_about_search(profile);
     warn_of_grantee(settings, row);
     PG_RETURN_VOID();
 }

@@ -11,7 +11,6 @@
 #include "rows/question.hpp"
 #include "rows/resolve.hpp"
 #include "sql/arguments.hpp"
-#include "sql/profile_fields.hpp"
 
 namespace dp::sql {
 
@@ -65,13 +64,9 @@ DP_CALL(dp_profile) {
             given.numbers[i] = PG_GETARG_FLOAT8(1 + i);
             given.mark(static_cast<ProfileField>(i));
         }
-    if (!PG_ARGISNULL(4)) {
-        given.expression = text_argument(fcinfo, 4);
-        given.mark(field_expression);
-    }
     for (int i = 0; i < 3; i++)
-        if (!PG_ARGISNULL(5 + i)) {
-            given.arrays[i] = given_array(PG_GETARG_ARRAYTYPE_P(5 + i));
+        if (!PG_ARGISNULL(4 + i)) {
+            given.arrays[i] = given_array(PG_GETARG_ARRAYTYPE_P(4 + i));
             given.mark(static_cast<ProfileField>(field_p + i));
         }
     return profile_json(checked_profile(given));
@@ -116,9 +111,9 @@ int compare_numbers(const void *a, const void *b) {
 // Those of the profile's own kind, and the one who binds.
 Adversaries adversaries_of(const Profile *profile, const GivenArray &priors) {
     qsort(priors.values, priors.n, sizeof(double), compare_numbers); // so that they are added at the end
-    const bool points = profile->kind == privacy::ProfileKind::points;
-    const bool in_p = profile->kind != privacy::ProfileKind::value,
-               in_q = profile->kind != privacy::ProfileKind::inclusion;
+    const bool points = profile->risk->kind == privacy::ProfileKind::points;
+    const bool in_p = profile->risk->kind != privacy::ProfileKind::value,
+               in_q = profile->risk->kind != privacy::ProfileKind::inclusion;
     const int64 most =
         points ? static_cast<int64>(profile->risk->points.size()) : static_cast<int64>(priors.n) * priors.n;
     Adversaries adversaries = {};
@@ -138,7 +133,7 @@ Adversaries adversaries_of(const Profile *profile, const GivenArray &priors) {
 
 void put_adversary(ReturnSetInfo *result, const Profile *profile, privacy::Prior prior) {
     const double total = profile->constrains ? profile->epsilon.value() : get_float8_infinity();
-    const double allowed = allowed_by(profile, prior), epsilon = privacy::largest_epsilon(prior, allowed);
+    const double allowed = privacy::allowed_risk(*profile->risk, prior), epsilon = privacy::largest_epsilon(prior, allowed);
     const bool considered = !std::isinf(allowed);
     Datum values[7] = {Float8GetDatum(prior.p),
                        Float8GetDatum(prior.q),
@@ -289,15 +284,10 @@ DP_CALL(dp_profile_utility) {
     for (int i = 0; i < n; i++) {
         if (nulls[i])
             ereport(ERROR, (errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED), errmsg("profiles must not contain NULL")));
-        // Each reads an expression and lays its grids.
-        MemoryContext own = AllocSetContextCreate(CurrentMemoryContext, "risk profile", ALLOCSET_DEFAULT_SIZES);
-        MemoryContext old = MemoryContextSwitchTo(own);
         const Profile *profile = read_profile(elements[i]);
         const Utility utility = profile->constrains ? utility_of(question, profile->epsilon) : Utility{};
         for (int j = 0; j < distances.n; j++)
             put_utility(reinterpret_cast<ReturnSetInfo *>(fcinfo->resultinfo), profile, utility, distances.values[j]);
-        MemoryContextSwitchTo(old);
-        MemoryContextDelete(own);
     }
     return Datum(0);
 }

@@ -1,35 +1,48 @@
-// A risk profile as it is passed and stored: a definition as JSON, and the epsilon that it allows (doc/formulas.md 7).
+// Reads risk profiles, from arguments or from JSON, and writes them as JSON: a definition and the epsilon that it allows
+// (doc/formulas.md 7).
 #pragma once
 
 #include "privacy/disclosure.hpp"
 
 #include "border/guard.hpp"
-#include "sql/profile_expression.hpp"
 
 namespace dp::sql {
 
-// A definition that was checked. The numbers of a JSON are never trusted: the epsilon in it is computed anew.
+enum ProfileField { field_relative, field_absolute, field_prior, field_p, field_q, field_r, nfields };
+
+struct GivenArray {
+    int n;
+    double *values;
+    bool *nulls;
+};
+
+// Holds what arguments or JSON give of a risk profile, before it is checked.
+struct GivenProfile {
+    const char *kind; // or null
+    int given;        // bits of fields
+    double numbers[field_prior + 1];
+    GivenArray arrays[3]; // p, q, r
+    bool has(ProfileField field) const;
+    void mark(ProfileField field);
+};
+
+// Holds a definition that was checked. The epsilon of a JSON is never trusted: it is computed anew.
 struct Profile {
-    privacy::ProfileKind kind;
-    const privacy::RiskProfile *risk; // of every kind but `expression`
-    const char *text;                 // of an expression, or null
-    const ProfileExpression *expression;
+    const privacy::RiskProfile *risk;
     const char *json; // the definition, then the epsilon
     bool constrains;
     privacy::Binding binding;
     privacy::Epsilon epsilon; // of one that constrains
 };
 
-// Errors: 22023 for what is no profile, or one that allows no epsilon; those of expressions.
+// Checks what was given. Errors: 22023 for what is no profile, or one that allows no epsilon; 54000 for too many adversaries.
+Profile *checked_profile(const GivenProfile &given);
+// Checks a JSON, with the same errors.
 Profile *read_profile(Datum json);
-// Whether it takes the profile away: '{}'.
+// Returns whether the JSON takes a profile away: '{}'.
 bool is_no_profile(Datum json);
 Datum profile_json(const Profile *profile);
-// Of a setter: null for NULL, which keeps what is set, and for '{}'. 22023 for one that constrains nothing.
+// Reads a setter's argument: null for NULL, which keeps what is set, and for '{}'. Errors: 22023 for one that constrains nothing.
 const Profile *profile_argument(FunctionCallInfo fcinfo, int argument);
-// After a setter: what an expression allows is found by looking. Null is nothing to tell.
-void tell_about_search(const Profile *profile);
-// r* of one adversary.
-double allowed_by(const Profile *profile, privacy::Prior prior);
 
 } // namespace dp::sql

@@ -1,10 +1,9 @@
-// From arguments or JSON to a checked profile, and back. What belongs to which kind stands in one table.
+// Checks risk profiles that come as arguments or as JSON, and writes them as JSON.
 #include "sql/profile.hpp"
 
 #include <cmath>
 
 #include "catalog/decimals.hpp"
-#include "sql/profile_fields.hpp"
 extern "C" {
 #include <common/shortest_dec.h>
 }
@@ -13,15 +12,10 @@ namespace dp::sql {
 
 namespace {
 
-const char *const field_names[] = {"relative", "absolute", "prior", "p", "q", "r", "expression"};
-const char *const field_examples[] = {"relative => 3",
-                                      "absolute => 0.25",
-                                      "prior => 0.5",
-                                      "p => '{0.1}'",
-                                      "q => '{1}'",
-                                      "r => '{3}'",
-                                      "expression => 'greatest(0.1/(p*q), 3)'"};
-constexpr int most_points = 1000, most_jumps = 20;
+const char *const field_names[] = {"relative", "absolute", "prior", "p", "q", "r"};
+const char *const field_examples[] = {"relative => 3", "absolute => 0.25", "prior => 0.5",
+                                      "p => '{0.1}'",  "q => '{1}'",       "r => '{3}'"};
+constexpr int most_points = 1000;
 
 constexpr int bit(ProfileField field) {
     return 1 << field;
@@ -33,8 +27,7 @@ struct KindFields {
 
 KindFields fields_of(privacy::ProfileKind kind) {
     constexpr int relative = bit(field_relative), absolute = bit(field_absolute), prior = bit(field_prior);
-    constexpr int arrays = bit(field_p) | bit(field_q), values = arrays | bit(field_r),
-                  expression = bit(field_expression);
+    constexpr int values = bit(field_p) | bit(field_q) | bit(field_r);
     switch (kind) {
     case privacy::ProfileKind::constant:
         return {relative, relative};
@@ -47,8 +40,6 @@ KindFields fields_of(privacy::ProfileKind kind) {
         return {absolute, absolute};
     case privacy::ProfileKind::points:
         return {values, values};
-    case privacy::ProfileKind::expression:
-        return {expression, expression | arrays};
     }
     pg_unreachable();
 }
@@ -69,7 +60,7 @@ privacy::ProfileKind checked_kind(const char *name) {
     });
     if (!known)
         refuse(psprintf("unknown kind of risk profile: \"%s\"", name),
-               "Use 'constant', 'inclusion', 'value', 'both', 'difference', 'points' or 'expression'.");
+               "Use 'constant', 'inclusion', 'value', 'both', 'difference' or 'points'.");
     return kind;
 }
 
@@ -102,16 +93,16 @@ void check_numbers(const GivenProfile &given) {
                "It is the prior that stays fixed: 1 for one who knows it already.");
 }
 
-void check_length(int64 n, const char *name, int most) {
-    if (n > most)
+void check_length(int64 n, const char *name) {
+    if (n > most_points)
         ereport(ERROR, (errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-                        errmsg("%s of a risk profile has more than %d elements", name, most),
-                        errhint("A profile with more adversaries is an expression.")));
+                        errmsg("%s of a risk profile has more than %d elements", name, most_points),
+                        errhint("Leave out adversaries against whom others allow less.")));
 }
 
-void check_array(const GivenProfile &given, ProfileField field, int most) {
+void check_array(const GivenProfile &given, ProfileField field) {
     const GivenArray &array = given.arrays[field - field_p];
-    check_length(array.n, field_names[field], most);
+    check_length(array.n, field_names[field]);
     for (int i = 0; i < array.n; i++)
         if (field == field_r ? !array.nulls[i] && !std::isfinite(array.values[i])
                              : array.nulls[i] || !(array.values[i] > 0 && array.values[i] <= 1))
@@ -122,27 +113,12 @@ void check_array(const GivenProfile &given, ProfileField field, int most) {
                        : "It is a prior, above 0 and at most 1.");
 }
 
-// The search begins there.
-void check_jumps(const GivenProfile &given, ProfileField field) {
-    const GivenArray &array = given.arrays[field - field_p];
-    const double least = privacy::ProfileSearch::smallest_jump;
-    for (int i = 0; i < array.n; i++)
-        if (array.values[i] < least)
-            refuse(psprintf("element %d of %s is %s, less than the smallest prior that an expression is looked at for",
-                            i + 1, field_names[field], float8out_internal(array.values[i])),
-                   psprintf("Declare no jump below %s, or use a profile of the kind 'points'.",
-                            float8out_internal(least)));
-}
-
-void check_arrays(const GivenProfile &given, bool points) {
+void check_arrays(const GivenProfile &given) {
     for (ProfileField field : {field_p, field_q, field_r})
         if (given.has(field))
-            check_array(given, field, points ? most_points : most_jumps);
-    for (ProfileField field : {field_p, field_q})
-        if (!points && given.has(field))
-            check_jumps(given, field);
+            check_array(given, field);
     const GivenArray *arrays = given.arrays;
-    if (points && (arrays[0].n != arrays[1].n || arrays[0].n != arrays[2].n))
+    if ((arrays[0].n != arrays[1].n || arrays[0].n != arrays[2].n))
         refuse(psprintf("p, q and r have %d, %d and %d elements", arrays[0].n, arrays[1].n, arrays[2].n),
                "Each adversary has one of each.");
 }
@@ -179,9 +155,7 @@ const char *json_of(const GivenProfile &given, const Profile *profile) {
         if (!given.has(field))
             continue;
         appendStringInfo(&json, ", \"%s\": ", field_names[i]);
-        if (field == field_expression)
-            escape_json(&json, given.expression);
-        else if (field >= field_p)
+        if (field >= field_p)
             append_array(&json, given.arrays[field - field_p]);
         else
             append_number(&json, given.numbers[field]);
@@ -193,7 +167,7 @@ const char *json_of(const GivenProfile &given, const Profile *profile) {
 
 // ---- what it allows ------------------------------------------------------------------------------------------------
 
-const privacy::RiskProfile *closed_profile(const GivenProfile &given, privacy::ProfileKind kind) {
+const privacy::RiskProfile *risk_profile(const GivenProfile &given, privacy::ProfileKind kind) {
     auto *risk = border::context_new<privacy::RiskProfile>();
     risk->kind = kind;
     if (given.has(field_relative))
@@ -211,46 +185,9 @@ const privacy::RiskProfile *closed_profile(const GivenProfile &given, privacy::P
     return risk;
 }
 
-struct Jumps {
-    std::vector<double> p, q;
-};
-
-// Five grids; the expression runs between them, where errors may leave.
-privacy::Binding searched(const GivenProfile &given, const ProfileExpression *expression) {
-    auto *jumps = border::context_new<Jumps>();
-    border::core([&] {
-        jumps->p.assign(given.arrays[0].values, given.arrays[0].values + given.arrays[0].n);
-        jumps->q.assign(given.arrays[1].values, given.arrays[1].values + given.arrays[1].n);
-    });
-    auto *search = border::context_new<privacy::ProfileSearch>(jumps->p, jumps->q);
-    auto *allowed = border::context_new<std::vector<double>>();
-    while (!search->is_done()) {
-        const int n = static_cast<int>(search->points().size());
-        auto *p = static_cast<double *>(palloc(sizeof(double) * n)),
-             *q = static_cast<double *>(palloc(sizeof(double) * n));
-        for (int i = 0; i < n; i++) {
-            p[i] = search->points()[i].p;
-            q[i] = search->points()[i].q;
-        }
-        border::core([&] { allowed->resize(n); });
-        evaluate_profile_expression(expression, p, q, allowed->data(), n);
-        border::core([&] { search->take(*allowed); });
-        pfree(p);
-        pfree(q);
-    }
-    return search->found();
-}
-
-// Relative: how far from the smallest epsilon the finest grid may have stayed. Most is missed where it is that of ever rarer values,
-// beyond the smallest q: of an r* of 30 there 7 millionths.
-constexpr double search_misses = 1e-5;
-
 void set_epsilon(Profile *profile) {
     border::core([&] {
-        privacy::Binding binding = profile->binding;
-        if (profile->expression != nullptr)
-            binding.epsilon *= 1 - search_misses;
-        auto epsilon = privacy::profile_epsilon(binding);
+        auto epsilon = privacy::profile_epsilon(profile->binding);
         profile->constrains = epsilon.has_value();
         profile->epsilon = epsilon.value_or(privacy::Epsilon());
     });
@@ -273,31 +210,15 @@ void GivenProfile::mark(ProfileField field) {
 
 Profile *checked_profile(const GivenProfile &given) {
     auto *profile = static_cast<Profile *>(palloc0(sizeof(Profile)));
-    profile->kind = checked_kind(given.kind);
-    const bool points = profile->kind == privacy::ProfileKind::points;
-    check_fields(given, profile->kind);
+    const privacy::ProfileKind kind = checked_kind(given.kind);
+    check_fields(given, kind);
     check_numbers(given);
-    check_arrays(given, points);
-    if (profile->kind == privacy::ProfileKind::expression) {
-        profile->text = given.expression;
-        profile->expression = read_profile_expression(given.expression);
-        profile->binding = searched(given, profile->expression);
-    } else {
-        profile->risk = closed_profile(given, profile->kind);
-        profile->binding = border::core([&] { return privacy::binding_of(*profile->risk); });
-    }
+    check_arrays(given);
+    profile->risk = risk_profile(given, kind);
+    profile->binding = border::core([&] { return privacy::binding_of(*profile->risk); });
     set_epsilon(profile);
     profile->json = json_of(given, profile);
     return profile;
-}
-
-double allowed_by(const Profile *profile, privacy::Prior prior) {
-    double allowed;
-    if (profile->expression != nullptr)
-        evaluate_profile_expression(profile->expression, &prior.p, &prior.q, &allowed, 1);
-    else
-        allowed = border::core([&] { return privacy::allowed_risk(*profile->risk, prior); });
-    return allowed;
 }
 
 Datum profile_json(const Profile *profile) {
@@ -326,7 +247,7 @@ GivenArray array_of(const JsonbValue &value, const char *key) {
     if (value.type != jbvBinary || !JsonContainerIsArray(value.val.binary.data) ||
         JsonContainerIsScalar(value.val.binary.data))
         refuse(psprintf("\"%s\" of a risk profile is not an array of numbers", key), json_hint);
-    check_length(JsonContainerSize(value.val.binary.data), key, most_points);
+    check_length(JsonContainerSize(value.val.binary.data), key);
     GivenArray array = {};
     array.n = static_cast<int>(JsonContainerSize(value.val.binary.data));
     array.values = static_cast<double *>(palloc0(sizeof(double) * (array.n + 1)));
@@ -352,9 +273,7 @@ void take_field(GivenProfile *given, const char *key, const JsonbValue &value) {
             continue;
         auto field = static_cast<ProfileField>(i);
         given->mark(field);
-        if (field == field_expression)
-            given->expression = string_of(value, key);
-        else if (field >= field_p)
+        if (field >= field_p)
             given->arrays[field - field_p] = array_of(value, key);
         else
             given->numbers[field] = number_of(value, key);
@@ -378,16 +297,6 @@ const Profile *profile_argument(FunctionCallInfo fcinfo, int argument) {
         refuse("the risk profile constrains nothing, so it caps no total",
                "Leave it out, or take one away with profile => '{}'.");
     return profile;
-}
-
-void tell_about_search(const Profile *profile) {
-    if (profile != nullptr && profile->kind == privacy::ProfileKind::expression)
-        ereport(NOTICE, (errmsg("the epsilon %s of the risk profile is an estimate",
-                                catalog::numeric_text(catalog::to_numeric(profile->epsilon))),
-                         errdetail("The smallest that its expression allows was looked for on a grid of priors; what "
-                                   "is narrower than a cell of the grid can be missed."),
-                         errhint("Declare where the expression jumps, with p and q, or use a kind with a closed "
-                                 "form.")));
 }
 
 Profile *read_profile(Datum json) {

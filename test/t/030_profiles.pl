@@ -18,7 +18,7 @@ $node->safe_psql('postgres', 'CREATE DATABASE data');
 protect_people($node, 'data', bound => 'filter');
 $node->safe_psql('postgres', 'CREATE ROLE guest LOGIN');
 psql_as($node, 'data', 'controller', q{
-	SELECT dp_set_odometer('people', epsilon_total => 'Infinity', profile => dp_profile('expression', expression => 'greatest(0.25/(p*q), 3)'));
+	SELECT dp_set_odometer('people', epsilon_total => 'Infinity', profile => dp_profile('both', relative => 3, absolute => 0.25));
 	SELECT dp_grant('people_dp', 'guest', epsilon_max => 1, profile => dp_profile('constant', relative => 1.5));});
 
 # What is declared, and what it comes to.
@@ -33,9 +33,9 @@ sub asked
 }
 
 is($node->safe_psql('data', $DECLARED),
-	'filter||{"kind": "expression", "epsilon": 0.649635009, "expression": "greatest(0.25/(p*q), 3)"}|profile||'
+	'filter||{"kind": "both", "epsilon": 0.649641492, "absolute": 0.25, "relative": 3}|profile||'
 	. '{"kind": "constant", "epsilon": 0.202732554, "relative": 1.5}', 'both profiles are stored with their epsilon');
-is(psql_as($node, 'data', 'controller', $TOTAL), '0.649635009|0', 'the total is that of the profile');
+is(psql_as($node, 'data', 'controller', $TOTAL), '0.649641492|0', 'the total is that of the profile');
 is(asked('data', '0.2'), '', 'what fits in the share is answered');
 is(asked('data', '0.002732555'), '53400', 'a unit more than is left is not');
 
@@ -44,7 +44,7 @@ $node->command_ok([ 'pg_dump', '-Fc', '-f', $dump, 'data' ], 'the database is du
 $node->safe_psql('postgres', 'CREATE DATABASE copy');
 $node->command_ok([ 'pg_restore', '--exit-on-error', '-d', 'copy', $dump ], 'and restored');
 is($node->safe_psql('copy', $DECLARED), $node->safe_psql('data', $DECLARED), 'with both profiles');
-is(psql_as($node, 'copy', 'controller', $TOTAL), '0.649635009|0.2', 'the total, and what is spent of it');
+is(psql_as($node, 'copy', 'controller', $TOTAL), '0.649641492|0.2', 'the total, and what is spent of it');
 is(asked('copy', '0.002732555'), '53400', 'the share');
 is(asked('copy', '0.002732554'), '', 'to the last unit');
 is(psql_as($node, 'copy', 'controller', q{SELECT round(1000 * tpr_max::numeric, 4) FROM dp_attack_risk('people') WHERE (fpr, prior) = (0.001, 0.5)}),

@@ -17,6 +17,5 @@ SELECT noise_stddev, error95, p_exact, p_switch FROM dp_profile_utility(ARRAY[dp
 -- D10 NOCHARGE
 SELECT * FROM dp_profile_utility(ARRAY[dp_profile('both', relative => 3)], 'SELECT count(*) FROM person_dp WHERE id = 4242')
 
--- A07 REFUSE 0A000
-SELECT dp_profile('expression', expression => '3 + (SELECT count(*) FROM person_dp WHERE id = 4242)')
+-- A07 REFUSE 22023
 SELECT dp_profile_epsilon('{"kind": "expression", "expression": "2 + (SELECT 1 FROM person WHERE id = 4242)"}')
