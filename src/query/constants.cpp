@@ -2,32 +2,12 @@
 
 #include "border/numeric.hpp"
 #include "border/walk.hpp"
-#include "query/date_style.hpp"
+#include "query/shape.hpp"
 #include "query/spelled.hpp"
+#include "query/styled_casts.hpp"
+#include "query/total_table.hpp"
 
 namespace dp::query {
-
-// ---- lengths -------------------------------------------------------------------------------------------------------
-
-static int length_of(const Const *value) {
-    return value->constisnull || value->constlen != -1
-               ? 0
-               : static_cast<int>(toast_raw_datum_size(value->constvalue) - VARHDRSZ);
-}
-
-[[noreturn]] static void refuse_length(ParseState *source, int location) {
-    ereport(ERROR, (errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-                    errmsg("a constant in a query on a restricted view is longer than %d bytes", longest_value),
-                    errhint("Constants, parameters and what is computed from them may have 64 kB each."),
-                    source ? parser_errposition(source, location) : 0));
-    pg_unreachable();
-}
-
-void check_length(const Const *value, ParseState *source) {
-    bool array = OidIsValid(get_element_type(value->consttype));
-    if (length_of(value) > (array ? longest_array : longest_value))
-        refuse_length(source, value->location);
-}
 
 // ---- what is cheap -------------------------------------------------------------------------------------------------
 
@@ -76,7 +56,7 @@ static bool is_short(const Const *value) {
     constexpr int most_bytes = 256, most_digits = 400; // of a double precision number as well
     if (value->constisnull || value->constlen > 0)
         return true;
-    return value->constlen == -1 && length_of(value) <= most_bytes &&
+    return value->constlen == -1 && toast_raw_datum_size(value->constvalue) <= most_bytes + VARHDRSZ &&
            (value->consttype != NUMERICOID || has_few_digits(value->constvalue, most_digits));
 }
 
@@ -341,8 +321,7 @@ static Node *parameter_value(const Param *param, ParamListInfo parameters) {
     get_typlenbyval(param->paramtype, &length, &by_value);
     auto *constant = makeConst(param->paramtype, param->paramtypmod, param->paramcollid, length, value->value,
                                value->isnull, by_value);
-    if (length_of(constant) > longest_value)
-        refuse_length(nullptr, -1);
+    check_length(constant, nullptr, longest_value);
     if (has_many_digits(constant))
         refuse_dear();
     return reinterpret_cast<Node *>(constant);

@@ -3,8 +3,8 @@
 // depends on the time or on names, which may mean something else in another process.
 #pragma once
 
-#include "query/shape.hpp"
-#include "query/total.hpp"
+#include "query/leaf.hpp"
+#include "query/parse.hpp"
 
 namespace dp::query {
 

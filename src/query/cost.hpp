@@ -3,7 +3,7 @@
 // where a statement does much with them: a function of the statement alone, never of a row.
 #pragma once
 
-#include "query/total.hpp"
+#include "query/total_table.hpp"
 
 namespace dp::query {
 

@@ -15,9 +15,6 @@ constexpr char plain_date_style[] = "ISO, YMD"; // of casts in filters, and of w
 // Reads a value of the setting as the server shows it. False: it is none.
 bool read_date_style(const char *text, DateSettings *style);
 
-// Replaces casts of columns between texts and dates or timestamps by calls that name the session's DateStyle.
-Query *with_date_style(Query *query);
-
 // Finds the DateStyle by which a checked leaf reads texts as dates; null: it reads none.
 const char *style_of_dates(const Query *leaf);
 

@@ -12,13 +12,6 @@
 
 namespace dp::query {
 
-void refuse_part(const char *part, const char *remedy, ParseState *source, int location) {
-    ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-                    errmsg("%s is not supported in a query on a restricted view", part), errhint("%s", remedy),
-                    parser_errposition(source, location)));
-    pg_unreachable();
-}
-
 bool aggregates(const Query *query) {
     return query->hasAggs || query->groupClause != NIL || query->groupingSets != NIL;
 }

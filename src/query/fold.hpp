@@ -51,7 +51,5 @@ void check_opened(Node *node, int index, List *columns, ParseState *source);
 
 // 0A000: a window function over the rows of a facade.
 void refuse_window(const Query *query, ParseState *source);
-// 0A000, "<part> is not supported in a query on a restricted view".
-[[noreturn]] void refuse_part(const char *part, const char *remedy, ParseState *source, int location);
 
 } // namespace dp::query

@@ -5,8 +5,9 @@
 #include "query/fold.hpp"
 #include "query/limits.hpp"
 #include "query/other_words.hpp"
+#include "query/remedy.hpp"
 #include "query/shape.hpp"
-#include "query/total.hpp"
+#include "query/total_table.hpp"
 
 namespace dp::query {
 

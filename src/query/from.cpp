@@ -1,7 +1,7 @@
 #include "query/from.hpp"
 
 #include "border/versions.hpp"
-#include "query/fold.hpp"
+#include "query/remedy.hpp"
 
 namespace dp::query {
 

@@ -6,6 +6,7 @@
 #include "catalog/facade.hpp"
 #include "catalog/settings.hpp"
 #include "query/fold.hpp"
+#include "query/remedy.hpp"
 #include "query/marks.hpp"
 
 namespace dp::query {

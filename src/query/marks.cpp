@@ -1,7 +1,6 @@
 #include "query/marks.hpp"
 
 #include "border/walk.hpp"
-#include "query/remedy.hpp"
 
 namespace dp::query {
 

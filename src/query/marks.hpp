@@ -5,6 +5,10 @@
 
 namespace dp::query {
 
+// Tells how to write a mark.
+inline constexpr char mark_remedy[] = "Write it around an aggregate as it stands, where that reads the view: "
+                                      "dp_low(count(*)), dp_high(avg(x)); compute with the result.";
+
 // Part::value: the function is none of them.
 Part part_of_mark(Oid function);
 // The argument of a call of one of them; null: the node is something else. `part`: null, or where to say which.

@@ -8,7 +8,7 @@
 #include "query/joint.hpp"
 #include "query/limits.hpp"
 #include "query/remedy.hpp"
-#include "query/shape.hpp"
+#include "query/condition.hpp"
 #include "query/units.hpp"
 
 namespace dp::query {

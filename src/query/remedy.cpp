@@ -1,17 +1,23 @@
 #include "query/remedy.hpp"
 
 #include "query/marks.hpp"
-#include "query/total.hpp"
+#include "query/total_table.hpp"
 
 namespace dp::query {
+
+void refuse_part(const char *part, const char *remedy, ParseState *source, int location) {
+    ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+                    errmsg("%s is not supported in a query on a restricted view", part), errhint("%s", remedy),
+                    source ? parser_errposition(source, location) : 0));
+    pg_unreachable();
+}
 
 constexpr char plain_remedy[] =
     "Use count(*), count(x), sum(x), avg(x), var_pop(x), var_samp(x), stddev_pop(x) or stddev_samp(x).";
 constexpr char percentile_remedy[] = "Ask for percentiles one by one: percentile_cont(0.25) WITHIN GROUP (ORDER BY x), "
                                      "percentile_cont(0.75) WITHIN GROUP (ORDER BY x), of numbers.";
-const char quantile_remedy[] =
-    "min, max and percentile_disc take numbers, dates and timestamps that have "
-    "bounds; otherwise count over ranges: count(*) FILTER (WHERE x < HIGH).";
+const char quantile_remedy[] = "min, max and percentile_disc take numbers, dates and timestamps that have "
+                               "bounds; otherwise count over ranges: count(*) FILTER (WHERE x < HIGH).";
 constexpr char list_remedy[] = "Values of rows are private: ask for SELECT x, count(*) ... GROUP BY x.";
 constexpr char condition_remedy[] = "Count the rows: count(*) FILTER (WHERE x).";
 const char interval_remedy[] =

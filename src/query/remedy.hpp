@@ -5,6 +5,14 @@
 
 namespace dp::query {
 
+// Raises 0A000, "<part> is not supported in a query on a restricted view". `source` may be null.
+[[noreturn]] void refuse_part(const char *part, const char *remedy, ParseState *source, int location);
+// Calls refuse_part where the condition holds: one line for each refusal, so that a list of them reads as a table.
+inline void refuse_if(bool condition, const char *part, const char *remedy, ParseState *source, int location) {
+    if (condition)
+        refuse_part(part, remedy, source, location);
+}
+
 // For an aggregate that is not answered.
 const char *aggregate_remedy(const Aggref *call);
 // For one that is, of values that it is not answered for.
@@ -34,8 +42,6 @@ inline constexpr char other_distinct_remedy[] = "Leave it out. Different values 
 inline constexpr char row_remedy[] =
     "Different pairs are counted as one text: count(DISTINCT x::text || ' ' || y::text), where neither is NULL.";
 inline constexpr char outer_remedy[] = "GROUP BY the column in a query of its own, and join its answer.";
-inline constexpr char mark_remedy[] = "Write it around an aggregate as it stands, where that reads the view: "
-                                      "dp_low(count(*)), dp_high(avg(x)); compute with the result.";
 inline constexpr char only_remedy[] = "A public table is read with all of its parts: leave ONLY out.";
 inline constexpr char subselect_remedy[] = "Ask for its result first, and write that as constants: x IN (1, 2, 3).";
 inline constexpr char exists_remedy[] =

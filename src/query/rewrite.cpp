@@ -8,7 +8,6 @@
 #include "catalog/facade.hpp"
 #include "catalog/settings.hpp"
 #include "query/constants.hpp"
-#include "query/date_style.hpp"
 #include "query/dependent.hpp"
 #include "query/distinct.hpp"
 #include "query/estimates.hpp"
@@ -18,12 +17,13 @@
 #include "query/intervals.hpp"
 #include "query/limits.hpp"
 #include "query/marks.hpp"
-#include "query/other_words.hpp"
 #include "query/per_unit.hpp"
 #include "query/remedy.hpp"
 #include "query/rest.hpp"
 #include "query/sets.hpp"
 #include "query/shape.hpp"
+#include "query/shown_names.hpp"
+#include "query/styled_casts.hpp"
 
 extern "C" {
 #include <jit/jit.h>
@@ -774,20 +774,18 @@ static void check_dynamic(const Rewrite *rewrite) {
 // security-restricted operation.
 static void warn_of_refresh() {
     if (InSecurityRestrictedOperation())
-        ereport(
-            WARNING,
-            (errmsg(
-                 "a materialized view asks again, and is charged again but for a replay, at each refresh and when a dump "
-                 "is restored"),
-             errhint("CREATE TABLE ... AS keeps the answers that were charged.")));
+        ereport(WARNING, (errmsg("a materialized view asks again, and is charged again but for a replay, at each "
+                                 "refresh and when a dump "
+                                 "is restored"),
+                          errhint("CREATE TABLE ... AS keeps the answers that were charged.")));
 }
 
 // Which of its scans a statement begins with is up to the server: the answers might be charged before deny() ends it.
 static void refuse_rows_beside(Query *query) {
     if (shows_rows(query))
-        ereport(ERROR, (errcode(ERRCODE_INSUFFICIENT_PRIVILEGE), errmsg("%s", private_rows),
-                        errdetail("The statement asks for answers as well; none was charged."),
-                        errhint("%s", rows_remedy)));
+        ereport(ERROR,
+                (errcode(ERRCODE_INSUFFICIENT_PRIVILEGE), errmsg("%s", private_rows),
+                 errdetail("The statement asks for answers as well; none was charged."), errhint("%s", rows_remedy)));
 }
 
 int rewrite_statement(Query *query, const char *text, const Request *request) {

@@ -11,7 +11,7 @@
 #include "query/join.hpp"
 #include "query/limits.hpp"
 #include "query/remedy.hpp"
-#include "query/total.hpp"
+#include "query/total_table.hpp"
 
 namespace dp::query {
 

@@ -3,6 +3,7 @@
 #include "border/walk.hpp"
 #include "query/distinct.hpp"
 #include "query/fold.hpp"
+#include "query/remedy.hpp"
 
 namespace dp::query {
 

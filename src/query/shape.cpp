@@ -4,415 +4,23 @@
 #include "privacy/quantile.hpp"
 
 #include "border/grouping.hpp"
-#include "border/scope.hpp"
 #include "border/versions.hpp"
 #include "border/walk.hpp"
 #include "catalog/facade.hpp"
-#include "catalog/foreign_code.hpp"
 #include "catalog/settings.hpp"
 #include "query/distinct.hpp"
 #include "query/join.hpp"
 #include "query/joint.hpp"
 #include "query/limits.hpp"
 #include "query/marks.hpp"
-#include "query/names.hpp"
 #include "query/per_unit.hpp"
 #include "query/public_view.hpp"
 #include "query/remedy.hpp"
 #include "query/semi.hpp"
-#include "query/spelled.hpp"
-#include "query/total.hpp"
+#include "query/total_table.hpp"
 #include "query/units.hpp"
-extern "C" {
-#include <parser/parse_expr.h>
-}
 
 namespace dp::query {
-
-// One line per refusal, so that the list reads as a table.
-static void refuse_if(bool condition, const char *part, const char *remedy, ParseState *source, int location) {
-    if (condition)
-        ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-                        errmsg("%s is not supported in a query on a restricted view", part), errhint("%s", remedy),
-                        source ? parser_errposition(source, location) : 0));
-}
-
-// ---- parsing -------------------------------------------------------------------------------------------------------
-
-static RawStmt *only_statement(const char *text) {
-    check_text(text);
-    List *statements = raw_parser(text, RAW_PARSE_DEFAULT);
-    if (list_length(statements) != 1)
-        ereport(ERROR, (errcode(ERRCODE_SYNTAX_ERROR),
-                        statements == NIL ? errmsg("the query is empty") : errmsg("the query has several statements"),
-                        errhint("Pass exactly one SELECT.")));
-    auto *raw = linitial_node(RawStmt, statements);
-    if (!IsA(raw->stmt, SelectStmt))
-        ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED), errmsg("the query is not a SELECT"),
-                        errhint("Pass exactly one SELECT.")));
-    return raw;
-}
-
-static Parsed analyse(RawStmt *raw, const char *text, const Oid *types, int ntypes) {
-    ParseState *source = make_parsestate(nullptr);
-    source->p_sourcetext = text;
-    if (ntypes > 0)
-        setup_parse_fixed_parameters(source, types, ntypes);
-    Query *query = transformTopLevelStmt(source, raw);
-    if (query->commandType != CMD_SELECT || query->hasModifyingCTE)
-        ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED), errmsg("the query is not a plain SELECT"),
-                        errhint("Pass a SELECT without INTO and without data-modifying WITH.")));
-    return Parsed{query, source};
-}
-
-Parsed parse_select(const char *text, const Oid *types, int ntypes) {
-    return analyse(only_statement(text), text, types, ntypes);
-}
-
-Parsed parse_leaf(const char *text, const Oid *types, int ntypes, Oid only_view) {
-    RawStmt *raw = only_statement(text);
-    check_names(raw);
-    if (OidIsValid(only_view))
-        check_reads_only(raw, only_view);
-    return analyse(raw, text, types, ntypes);
-}
-
-static void report_position(void *text) {
-    int position = geterrposition();
-    if (position > 0) {
-        errposition(0);
-        internalerrposition(position);
-        internalerrquery(static_cast<const char *>(text));
-    }
-}
-
-void TextScope::enter(const char *text) {
-    callback.previous = error_context_stack;
-    callback.callback = report_position;
-    callback.arg = const_cast<char *>(text);
-    error_context_stack = &callback;
-}
-
-void TextScope::leave() const {
-    error_context_stack = callback.previous;
-}
-
-// ---- conditions ----------------------------------------------------------------------------------------------------
-
-void check_collation(Oid collation, List *arguments, ParseState *source, int location) {
-    // Without a collation the comparison raises an error for the first row that it meets, and none when there is no row.
-    ListCell *cell;
-    foreach (cell, arguments)
-        if (!OidIsValid(collation) && type_is_collatable(exprType(static_cast<Node *>(lfirst(cell)))))
-            ereport(ERROR, (errcode(ERRCODE_INDETERMINATE_COLLATION),
-                            errmsg("could not determine which collation to use for a comparison"),
-                            errhint("Use the COLLATE clause to set the collation explicitly."),
-                            source ? parser_errposition(source, location) : 0));
-    open_collation(collation, source, location);
-}
-
-static const char *name_of_call(Oid function, List *arguments) {
-    StringInfoData name;
-    initStringInfo(&name);
-    appendStringInfo(&name, "function %s(", get_func_name(function) ? get_func_name(function) : "?");
-    ListCell *cell;
-    foreach (cell, arguments)
-        appendStringInfo(&name, "%s%s", foreach_current_index(cell) > 0 ? ", " : "",
-                         format_type_be(exprType(static_cast<Node *>(lfirst(cell)))));
-    appendStringInfoChar(&name, ')');
-    return name.data;
-}
-
-// A call that meets rows must be total, whatever they hold; one of constants is evaluated before the charge.
-static void check_call(Node *node, Oid function, Oid collation, List *arguments, ParseState *source) {
-    int location = exprLocation(node);
-    bool columns = contains_column(reinterpret_cast<Node *>(arguments));
-    const TotalFunction *entry = columns ? find_total(function) : nullptr;
-    refuse_if(columns ? entry == nullptr : !is_harmless_on_constants(function), name_of_call(function, arguments),
-              function_remedy(function), source, location);
-    const char *remedy = is_concatenation(function) ? concatenation_remedy(arguments) : nullptr;
-    refuse_if(remedy != nullptr, name_of_call(function, arguments), remedy, source, location);
-    check_collation(collation, arguments, source, location);
-    if (entry == nullptr)
-        return;
-    const char *problem = collation_problem(entry, collation);
-    refuse_if(problem != nullptr, problem, "Compare with =, or add COLLATE \"C\".", source, location);
-    ListCell *cell;
-    foreach (cell, arguments) {
-        int i = foreach_current_index(cell);
-        auto *argument = static_cast<Node *>(lfirst(cell));
-        if (!entry->wants_constant(i))
-            continue;
-        refuse_if(contains_column(argument),
-                  psprintf("%s with a column as argument %d", name_of_call(function, arguments), i + 1),
-                  "Write a constant there.", source, location);
-        // Parameters and what is computed get their values later, and are checked then.
-        if (IsA(argument, Const))
-            check_constant(entry, i, castNode(Const, argument), source);
-    }
-}
-
-static bool check_node(Node *node, void *context);
-
-constexpr char clocks_remedy[] = "Compare values of one type: cast what is computed, as in date_trunc('month', "
-                                 "x)::date = x; of columns the owner of "
-                                 "a table can add one, GENERATED ALWAYS AS (x AT TIME ZONE 'UTC') STORED.";
-
-// timestamptz = timestamp, and = date. Local times are not in the order of the instants that they stand for where clocks are turned, and
-// two may stand for one: the server would find out of order what it has sorted to join it, and raise an error where somebody's row
-// matches; and what is a key of the one is none of the other (formulas.md, 9.7).
-static bool turns_with_clocks(Oid op, Oid function, const List *arguments) {
-    return list_length(arguments) == 2 && contains_column(static_cast<Node *>(linitial(arguments))) &&
-           contains_column(static_cast<Node *>(lsecond(arguments))) &&
-           op_mergejoinable(op, exprType(static_cast<Node *>(linitial(arguments)))) &&
-           func_volatile(function) != PROVOLATILE_IMMUTABLE;
-}
-
-// Checks a call and goes on into its arguments.
-static bool check_operator(Node *node, Oid op, Oid function, Oid collation, List *arguments, ParseState *source) {
-    refuse_if(op >= FirstUnpinnedObjectId, "a user-defined operator", "Use the built-in operators.", source,
-              exprLocation(node));
-    refuse_if(turns_with_clocks(op, function, arguments), "an equality that depends on the time zone", clocks_remedy,
-              source, exprLocation(node));
-    check_call(node, function, collation, arguments, source);
-    return border::walk_expression(node, check_node, source);
-}
-
-// An array of varchar read as an array of text, element by element without a function: what IN does for varchar columns.
-static bool relabels_elements(const ArrayCoerceExpr *expr) {
-    auto *element = reinterpret_cast<Node *>(expr->elemexpr);
-    while (IsA(element, RelabelType))
-        element = reinterpret_cast<Node *>(castNode(RelabelType, element)->arg);
-    return IsA(element, CaseTestExpr);
-}
-
-static bool check_var(Var *var, ParseState *source) {
-    refuse_if(var->varlevelsup > 0, "a column of an outer query", outer_remedy, source, var->location);
-    refuse_if(var->varattno == 0, "a whole row", "Name columns; count(*) counts rows.", source, var->location);
-    refuse_if(var->varattno < 0, "a system column", "Name columns of the view.", source, var->location);
-    return false;
-}
-
-static void check_array_operator(ScalarArrayOpExpr *expr, ParseState *source) {
-    set_sa_opfuncid(expr);
-    int location = exprLocation(reinterpret_cast<Node *>(expr));
-    refuse_if(contains_column(static_cast<Node *>(lsecond(expr->args))), "an array of columns", "Write IN (constants).",
-              source, location);
-    const TotalFunction *entry = find_total(expr->opfuncid);
-    refuse_if(entry != nullptr && entry->constants != 0, "LIKE ANY or LIKE ALL", "Combine LIKE by OR or AND.", source,
-              location);
-}
-
-// GREATEST and LEAST compare by the type's btree function.
-static void check_greatest(const MinMaxExpr *expr, ParseState *source) {
-    TypeCacheEntry *type = lookup_type_cache(expr->minmaxtype, TYPECACHE_CMP_PROC);
-    refuse_if(
-        !OidIsValid(type->cmp_proc) || find_total(type->cmp_proc) == nullptr,
-        psprintf("%s of type %s", expr->op == IS_GREATEST ? "GREATEST" : "LEAST", format_type_be(expr->minmaxtype)),
-        "Use CASE.", source, expr->location);
-    check_collation(expr->inputcollid, expr->args, source, expr->location);
-}
-
-static bool is_plain_type(Oid type) {
-    return type < FirstUnpinnedObjectId || type_is_enum(type);
-}
-
-static void check_cast_through_text(const CoerceViaIO *cast, ParseState *source) {
-    auto *argument = reinterpret_cast<Node *>(cast->arg);
-    Oid from = exprType(argument);
-    bool fine = contains_column(argument) ? find_total_cast(from, cast->resulttype) != nullptr
-                                          : is_plain_type(getBaseType(from)) && is_plain_type(cast->resulttype);
-    refuse_if(!fine, psprintf("a cast from %s to %s", format_type_be(from), format_type_be(cast->resulttype)),
-              total_hint, source, cast->location);
-}
-
-// Every node kind that is not a call: what it is made of is checked by the walk.
-static void check_structure(Node *node, ParseState *source) {
-    int location = exprLocation(node);
-    switch (nodeTag(node)) {
-    case T_Const:
-        refuse_if(is_slow_to_read(castNode(Const, node)->consttype),
-                  psprintf("a constant of type %s", format_type_be(castNode(Const, node)->consttype)),
-                  "Leave it out: no column can be compared with it.", source, location);
-        check_length(castNode(Const, node), source);
-        return;
-    case T_List:
-    case T_BoolExpr:
-    case T_BooleanTest:
-    case T_CaseExpr:
-    case T_CaseWhen:
-    case T_CaseTestExpr:
-    case T_CoalesceExpr:
-    case T_SQLValueFunction:
-        return;
-    case T_ArrayExpr: // raises an error for parts of different dimensions, and for a result beyond a gigabyte
-        refuse_if(contains_column(node), "an array of columns", "Name the columns one by one.", source, location);
-        return;
-    case T_Param:
-        refuse_if(castNode(Param, node)->paramkind != PARAM_EXTERN, "a value from an outer query",
-                  "Write the condition with constants or parameters.", source, location);
-        return;
-    case T_NullTest:
-        refuse_if(castNode(NullTest, node)->argisrow, "IS NULL of a row", "Test columns.", source, location);
-        return;
-    case T_RelabelType:
-        refuse_if(!is_plain_type(castNode(RelabelType, node)->resulttype),
-                  psprintf("a cast to type %s", format_type_be(castNode(RelabelType, node)->resulttype)),
-                  "Use the built-in types.", source, location);
-        return;
-    case T_CollateExpr:
-        // The library behind a collation of somebody's own may fail when it meets the first row.
-        refuse_if(castNode(CollateExpr, node)->collOid >= FirstNormalObjectId, "a user-defined collation",
-                  "Use the built-in collations.", source, location);
-        return;
-    case T_CoerceToDomain:
-        refuse_if(true, psprintf("a cast to domain %s", format_type_be(castNode(CoerceToDomain, node)->resulttype)),
-                  "Use the built-in types.", source, location);
-        return;
-    case T_SubLink:
-        refuse_if(true, "a sub-SELECT in a condition", remedy_of_sub_select(castNode(SubLink, node)), source, location);
-        return;
-    case T_Aggref:
-    case T_WindowFunc:
-    case T_GroupingFunc:
-        refuse_if(true, "an aggregate in a condition", "Write the condition with columns and constants.", source,
-                  location);
-        return;
-    default:
-        refuse_if(true, "an expression of this kind", total_hint, source, location);
-    }
-}
-
-static bool check_node(Node *node, void *context) {
-    auto *source = static_cast<ParseState *>(context);
-    check_stack_depth();
-    if (node == nullptr)
-        return false;
-    switch (nodeTag(node)) {
-    case T_Var:
-        return check_var(castNode(Var, node), source);
-    case T_OpExpr:
-    case T_DistinctExpr: // the same struct, and NullIfExpr
-    case T_NullIfExpr: {
-        auto *expr = reinterpret_cast<OpExpr *>(node);
-        set_opfuncid(expr);
-        return check_operator(node, expr->opno, expr->opfuncid, expr->inputcollid, expr->args, source);
-    }
-    case T_ScalarArrayOpExpr: {
-        auto *expr = castNode(ScalarArrayOpExpr, node);
-        check_array_operator(expr, source);
-        return check_operator(node, expr->opno, expr->opfuncid, expr->inputcollid, expr->args, source);
-    }
-    case T_FuncExpr: {
-        auto *expr = castNode(FuncExpr, node);
-        refuse_if(expr->funcretset, "a set-returning function", "Leave it out: a row is in one group.", source,
-                  expr->location);
-        check_call(node, expr->funcid, expr->inputcollid, expr->args, source);
-        break;
-    }
-    case T_ArrayCoerceExpr:
-        refuse_if(!relabels_elements(castNode(ArrayCoerceExpr, node)), "a cast of an array", "Write IN (constants).",
-                  source, exprLocation(node));
-        return check_node(reinterpret_cast<Node *>(castNode(ArrayCoerceExpr, node)->arg), context);
-    case T_MinMaxExpr:
-        check_greatest(castNode(MinMaxExpr, node), source);
-        break;
-    case T_CoerceViaIO:
-        check_cast_through_text(castNode(CoerceViaIO, node), source);
-        break;
-    default:
-        check_structure(node, source);
-    }
-    return border::walk_expression(node, check_node, context);
-}
-
-void check_condition(Node *condition, ParseState *source) {
-    check_node(condition, source);
-}
-
-// Reading a constant may run code of a type's owner (foreign_code.hpp), and a condition is read again by every query, with
-// the rights of whoever asks: types and columns that could do that are refused before the text is analysed.
-static bool has_foreign_literals(Node *node, void *context) {
-    if (node == nullptr)
-        return false;
-    Oid type = InvalidOid;
-    if (IsA(node, TypeName))
-        type = LookupTypeNameOid(nullptr, castNode(TypeName, node), true);
-    else if (IsA(node, FuncCall)) // type('literal') is one, too
-        type = LookupTypeNameOid(nullptr, makeTypeNameFromNameList(castNode(FuncCall, node)->funcname), true);
-    else if (IsA(node, ColumnRef) && IsA(llast(castNode(ColumnRef, node)->fields), String)) {
-        Oid relation = *static_cast<Oid *>(context);
-        AttrNumber column = get_attnum(relation, strVal(llast(castNode(ColumnRef, node)->fields)));
-        type = column > 0 ? get_atttype(relation, column) : InvalidOid;
-    }
-    if (OidIsValid(type) && catalog::input_runs_code(type))
-        ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-                        errmsg("a condition must not use type %s", format_type_be(type)),
-                        errdetail("Reading a constant of that type may run functions of its owner with the rights of "
-                                  "whoever asks.")));
-    return border::walk_raw(node, has_foreign_literals, context);
-}
-
-// Parsed as the only target of a SELECT: a text that is more than one expression shows in the other clauses.
-RawStmt *only_expression(const char *text) {
-    check_text(text);
-    List *statements = raw_parser(psprintf("SELECT %s", text), RAW_PARSE_DEFAULT);
-    if (list_length(statements) != 1)
-        return nullptr;
-    auto *select = castNode(SelectStmt, linitial_node(RawStmt, statements)->stmt);
-    bool more = select->op != SETOP_NONE || list_length(select->targetList) != 1 ||
-                linitial_node(ResTarget, select->targetList)->name || select->fromClause || select->whereClause ||
-                select->groupClause || select->havingClause || select->sortClause || select->distinctClause ||
-                select->intoClause || select->limitCount || select->limitOffset || select->windowClause ||
-                select->withClause || select->lockingClause || select->valuesLists;
-    return more ? nullptr : linitial_node(RawStmt, statements);
-}
-
-// Over the table as varno 1, a condition or a value.
-static Node *check_over_table(const char *text, Oid relation, const char *name, bool is_condition) {
-    RawStmt *statement = only_expression(text);
-    if (statement == nullptr)
-        ereport(ERROR,
-                (errcode(ERRCODE_SYNTAX_ERROR),
-                 errmsg(is_condition ? "the %s is not a condition: %s" : "the %s is not an expression: %s", name, text),
-                 errhint(is_condition ? "Write what you would write after WHERE."
-                                      : "Write what you would write between the parentheses of sum().")));
-    auto *select = castNode(SelectStmt, statement->stmt);
-    has_foreign_literals(linitial_node(ResTarget, select->targetList)->val, &relation);
-    ParseState *state = make_parsestate(nullptr);
-    Relation table = table_open(relation, AccessShareLock);
-    ParseNamespaceItem *item = addRangeTableEntryForRelation(state, table, AccessShareLock, nullptr, true, true);
-    addNSItemToQuery(state, item, true, true, true);
-    Node *written = linitial_node(ResTarget, select->targetList)->val;
-    Node *condition = is_condition ? transformWhereClause(state, written, EXPR_KIND_WHERE, name)
-                                   : transformExpr(state, written, EXPR_KIND_WHERE);
-    assign_expr_collations(state, condition);
-    table_close(table, NoLock);
-    check_condition(condition, nullptr);
-    // Whose rows are seen must not follow the clock, nor the settings of whoever asks.
-    if (contain_mutable_functions(condition))
-        ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-                        errmsg("the %s depends on the time or on settings: %s", name, text),
-                        errhint("Compare with constants; use timestamp rather than timestamp with time zone.")));
-    return condition;
-}
-
-Node *check_table_condition(const char *text, Oid relation, const char *name) {
-    return eval_const_expressions(nullptr, check_over_table(text, relation, name, true));
-}
-
-Node *check_table_expression(const char *text, Oid relation) {
-    return check_over_table(text, relation, "text", false);
-}
-
-const char *canonical_condition(const char *text, Oid relation, const char *name) {
-    Node *condition = check_table_condition(text, relation, name);
-    border::SettingsScope settings = border::SettingsScope::enter();
-    const char *canonical =
-        deparse_expression(condition, deparse_context_for(get_rel_name(relation), relation), false, false);
-    settings.leave();
-    return canonical;
-}
 
 // ---- aggregates ----------------------------------------------------------------------------------------------------
 
@@ -436,10 +44,10 @@ static const Oid deviations[] = {F_STDDEV_SAMP_INT2,   F_STDDEV_SAMP_INT4,    F_
                                  F_STDDEV_SAMP_FLOAT8, F_STDDEV_SAMP_NUMERIC, F_STDDEV_INT2,      F_STDDEV_INT4,
                                  F_STDDEV_INT8,        F_STDDEV_FLOAT4,       F_STDDEV_FLOAT8,    F_STDDEV_NUMERIC};
 
-static const Oid minima[] = {F_MIN_INT2,   F_MIN_INT4,    F_MIN_INT8, F_MIN_FLOAT4,
-                             F_MIN_FLOAT8, F_MIN_NUMERIC, F_MIN_DATE, F_MIN_TIMESTAMP, F_MIN_TIMESTAMPTZ};
-static const Oid maxima[] = {F_MAX_INT2,   F_MAX_INT4,    F_MAX_INT8, F_MAX_FLOAT4,
-                             F_MAX_FLOAT8, F_MAX_NUMERIC, F_MAX_DATE, F_MAX_TIMESTAMP, F_MAX_TIMESTAMPTZ};
+static const Oid minima[] = {F_MIN_INT2,    F_MIN_INT4, F_MIN_INT8,      F_MIN_FLOAT4,     F_MIN_FLOAT8,
+                             F_MIN_NUMERIC, F_MIN_DATE, F_MIN_TIMESTAMP, F_MIN_TIMESTAMPTZ};
+static const Oid maxima[] = {F_MAX_INT2,    F_MAX_INT4, F_MAX_INT8,      F_MAX_FLOAT4,     F_MAX_FLOAT8,
+                             F_MAX_NUMERIC, F_MAX_DATE, F_MAX_TIMESTAMP, F_MAX_TIMESTAMPTZ};
 
 template <std::size_t n> static bool among(Oid function, const Oid (&list)[n]) {
     for (Oid candidate : list)
@@ -598,9 +206,9 @@ static void check_distinct(const Leaf *leaf, const Aggref *call, ParseState *sou
     if (!IsA(linitial_node(TargetEntry, call->args)->expr, RowExpr))
         return;
     const char *of_units = count_of_any_units(leaf);
-    refuse_if(true, "count(DISTINCT ...) of several columns",
-              of_units == nullptr ? row_remedy : psprintf("People are counted by %s. %s", of_units, row_remedy), source,
-              call->location);
+    refuse_part("count(DISTINCT ...) of several columns",
+                of_units == nullptr ? row_remedy : psprintf("People are counted by %s. %s", of_units, row_remedy),
+                source, call->location);
 }
 
 static void check_clauses(const Leaf *leaf, const Aggref *call, ParseState *source) {
@@ -648,7 +256,7 @@ static int place_of_argument(const Met *met, Node *argument, privacy::Aggregate 
 static void set_argument(const Met *met, Aggregate *aggregate, const Aggref *call, Expr **filter, ParseState *source) {
     Node *argument = argument_of(call);
     if (Var *column = argument_column(argument)) {
-        check_var(column, source);
+        check_condition(reinterpret_cast<Node *>(column), source);
         aggregate->attno = column_number(column);
         return;
     }
@@ -794,9 +402,9 @@ static Output output_of(const Leaf *leaf, const Met &met, const TargetEntry *tar
         return Output{false, place - 1, name, part};
     }
     if (contains_column(node) || contain_aggs_of_level(node, 0))
-        refuse_if(true, "an expression over aggregates or keys", "Select group keys and aggregates as they are.",
-                  source, exprLocation(node));
-    refuse_if(true, "a constant in the SELECT list", "Select group keys and aggregates.", source, exprLocation(node));
+        refuse_part("an expression over aggregates or keys", "Select group keys and aggregates as they are.", source,
+                    exprLocation(node));
+    refuse_part("a constant in the SELECT list", "Select group keys and aggregates.", source, exprLocation(node));
     return Output{};
 }
 

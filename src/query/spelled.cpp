@@ -1,6 +1,6 @@
 #include "query/spelled.hpp"
 
-#include "query/total.hpp"
+#include "query/total_table.hpp"
 
 namespace dp::query {
 

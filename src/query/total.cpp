@@ -1,137 +1,17 @@
 #include "query/total.hpp"
 
-#include "border/scope.hpp"
-#include "border/versions.hpp"
 #include "border/walk.hpp"
 #include "query/constants.hpp"
 #include "query/cost.hpp"
 #include "query/date_style.hpp"
+#include "query/remedy.hpp"
 
 namespace dp::query {
-
-// ---- looking up ----------------------------------------------------------------------------------------------------
-
-static bool is_builtin(Oid function) {
-    return function < FirstUnpinnedObjectId;
-}
-
-Oid replacement_of(Oid function) {
-    Oid *types;
-    int nargs;
-    get_func_signature(function, &types, &nargs);
-    return border::internal_function(get_func_name(function), nargs, types);
-}
-
-Oid replacement_of(const TotalCast &cast) {
-    const Oid types[] = {cast.from, TEXTOID};
-    return border::internal_function(cast.function, cast.styled() ? 2 : 1, types);
-}
-
-Node *call_of_cast(const TotalCast &entry, Node *argument, const CoerceViaIO *cast, const char *style) {
-    if (entry.from == TEXTOID && exprType(argument) != TEXTOID)
-        argument = reinterpret_cast<Node *>(makeRelabelType(reinterpret_cast<Expr *>(argument), TEXTOID, -1,
-                                                            DEFAULT_COLLATION_OID, COERCE_IMPLICIT_CAST));
-    List *arguments = list_make1(argument);
-    if (style != nullptr)
-        arguments = lappend(
-            arguments, makeConst(TEXTOID, -1, DEFAULT_COLLATION_OID, -1, CStringGetTextDatum(style), false, false));
-    auto *call = reinterpret_cast<Expr *>(
-        makeFuncExpr(replacement_of(entry), entry.to, arguments, entry.to == TEXTOID ? cast->resultcollid : InvalidOid,
-                     style != nullptr ? DEFAULT_COLLATION_OID : InvalidOid, COERCE_EXPLICIT_CALL));
-    if (cast->resulttype != entry.to)
-        call = reinterpret_cast<Expr *>(
-            makeRelabelType(call, cast->resulttype, -1, cast->resultcollid, COERCE_IMPLICIT_CAST));
-    return reinterpret_cast<Node *>(call);
-}
-
-// What is made of these can be larger than any multiple of what it is made of: a path of jsonpath, an array filled.
-static bool may_explode(Oid function) {
-    static const Oid types[] = {JSONOID, JSONBOID, XMLOID, TSVECTOROID, TSQUERYOID, JSONPATHOID, RECORDOID};
-    if (function == F_ARRAY_FILL_ANYELEMENT__INT4 || function == F_ARRAY_FILL_ANYELEMENT__INT4__INT4 ||
-        function == F_ARRAY_REPLACE)
-        return true;
-    Oid *arguments;
-    int n;
-    Oid result = get_func_signature(function, &arguments, &n);
-    for (Oid type : types) {
-        if (result == type)
-            return true;
-        for (int i = 0; i < n; i++)
-            if (arguments[i] == type)
-                return true;
-    }
-    return false;
-}
-
-// Evaluated once, as the caller, before the charge. The stable ones that matter: clock, calendar and time zone.
-bool is_harmless_on_constants(Oid function) {
-    static const Oid stable[] = {F_NOW, F_TRANSACTION_TIMESTAMP, F_STATEMENT_TIMESTAMP};
-    if (!is_builtin(function))
-        return false;
-    for (Oid candidate : stable)
-        if (candidate == function)
-            return true;
-    char kind = func_volatile(function);
-    return (kind == PROVOLATILE_IMMUTABLE && !may_explode(function)) ||
-           (kind == PROVOLATILE_STABLE && find_total(function) != nullptr);
-}
-
-bool contains_column(Node *node, void *) {
-    if (node == nullptr)
-        return false;
-    // What stands for an element of an array is no column of its own.
-    if (IsA(node, ArrayCoerceExpr))
-        return contains_column(reinterpret_cast<Node *>(castNode(ArrayCoerceExpr, node)->arg), nullptr);
-    return IsA(node, Var) || IsA(node, CaseTestExpr) || border::walk_expression(node, contains_column, nullptr);
-}
-
-// Case mapping reads characters through the C library, which may know fewer than the database stores.
-static bool maps_cases(Oid function) {
-    static const Oid list[] = {F_LOWER_TEXT,   F_UPPER_TEXT,    F_TEXTICLIKE, F_TEXTICNLIKE,
-                               F_BPCHARICLIKE, F_BPCHARICNLIKE, F_NAMEICLIKE, F_NAMEICNLIKE};
-    for (Oid candidate : list)
-        if (candidate == function)
-            return true;
-    return false;
-}
-
-const char *collation_problem(const TotalFunction *entry, Oid collation) {
-    if (maps_cases(entry->function) && GetDatabaseEncoding() != PG_UTF8 && pg_database_encoding_max_length() > 1)
-        return "case mapping in this database's encoding";
-    return nullptr;
-}
-
-void open_collation(Oid collation, ParseState *source, int location) {
-    if (!OidIsValid(collation))
-        return;
-    if (!get_collation_isdeterministic(collation))
-        ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-                        errmsg("a nondeterministic collation is not supported in a query on a restricted view"),
-                        errhint("Add COLLATE \"C\"."), source ? parser_errposition(source, location) : 0));
-    border::open_locale(collation);
-}
 
 // ---- from a checked expression to a total one ----------------------------------------------------------------------
 
 [[noreturn]] static void refuse(const char *part) {
-    ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-                    errmsg("%s is not supported in a query on a restricted view", part), errhint("%s", total_hint)));
-    pg_unreachable();
-}
-
-void check_constant(const TotalFunction *entry, int argument, const Const *value, ParseState *source) {
-    if (entry->permits(argument, value))
-        return;
-    bool pattern = entry->why.work == Work::like || entry->why.work == Work::ilike;
-    if (pattern && toast_raw_datum_size(value->constvalue) > longest_pattern + VARHDRSZ)
-        ereport(ERROR, (errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-                        errmsg("a pattern in a query on a restricted view is longer than %d bytes", longest_pattern),
-                        errhint("Use a shorter pattern, or several with AND."),
-                        source ? parser_errposition(source, value->location) : 0));
-    ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-                    errmsg("argument %d of %s has a value that is not supported in a query on a restricted view",
-                           argument + 1, get_func_name(entry->function)),
-                    errhint("%s", total_hint), source ? parser_errposition(source, value->location) : 0));
+    refuse_part(part, total_hint, nullptr, -1);
 }
 
 static void check_constants(const TotalFunction *entry, List *arguments) {

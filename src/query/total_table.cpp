@@ -1,150 +1,16 @@
-#include "query/total.hpp"
+#include "query/total_table.hpp"
 
-#include "query/date_format.hpp"
+#include "border/scope.hpp"
+#include "border/versions.hpp"
+#include "border/walk.hpp"
+#include "query/accepted.hpp"
 #include "query/date_style.hpp"
 
 namespace dp::query {
 
-// ---- constant arguments --------------------------------------------------------------------------------------------
+using namespace accepted;
 
 constexpr uint8 none = 0, first = 1, second = 2, third = 4;
-
-// Long constants make a row expensive: trimming costs up to length of text times length of the set.
-constexpr int longest_constant = 100;
-
-static bool is_short(const Const *value) {
-    return toast_raw_datum_size(value->constvalue) <= longest_constant + VARHDRSZ;
-}
-
-// A pattern that ends in its escape character is an error for texts that reach its end, and for no others.
-static bool is_pattern(const Const *value) {
-    if (toast_raw_datum_size(value->constvalue) > longest_pattern + VARHDRSZ) // said by check_constant
-        return false;
-    const char *c = TextDatumGetCString(value->constvalue);
-    for (; *c != '\0'; c++)
-        if (*c == '\\' && *++c == '\0')
-            return false;
-    return true;
-}
-
-static bool is_count(const Const *value) {
-    int32 count = DatumGetInt32(value->constvalue);
-    return count >= -1000000 && count <= 1000000;
-}
-
-static bool is_length(const Const *value) {
-    return is_count(value) && DatumGetInt32(value->constvalue) >= 0;
-}
-
-static bool is_scale(const Const *value) {
-    int32 scale = DatumGetInt32(value->constvalue);
-    return scale >= -1000 && scale <= 1000;
-}
-
-static bool is_numeric_typmod(const Const *value) {
-    int32 typmod = DatumGetInt32(value->constvalue) - VARHDRSZ;
-    int precision = (typmod >> 16) & 0xffff;
-    return typmod < 0 || (precision >= 1 && precision <= NUMERIC_MAX_PRECISION);
-}
-
-// Length and "is it an explicit cast": those cut, the others raise an error.
-static bool is_explicit(const Const *value) {
-    return value->consttype == BOOLOID ? DatumGetBool(value->constvalue)
-                                       : DatumGetInt32(value->constvalue) <= longest_constant + VARHDRSZ;
-}
-
-static bool among(const Const *value, const char *const *names) {
-    const char *name = TextDatumGetCString(value->constvalue);
-    for (; *names != nullptr; names++)
-        if (pg_strcasecmp(name, *names) == 0)
-            return true;
-    return false;
-}
-
-static bool is_trunc_field(const Const *value) {
-    static const char *const names[] = {"millennium", "century",      "decade",       "year", "quarter",
-                                        "month",      "week",         "day",          "hour", "minute",
-                                        "second",     "milliseconds", "microseconds", nullptr};
-    return among(value, names);
-}
-
-// Other fields are an error for some types or for infinite dates.
-static bool is_date_field(const Const *value) {
-    static const char *const names[] = {"millennium", "century", "decade", "year",   "isoyear",
-                                        "quarter",    "month",   "week",   "day",    "dow",
-                                        "isodow",     "doy",     "epoch",  "julian", nullptr};
-    return among(value, names);
-}
-
-static bool is_timestamp_field(const Const *value) {
-    static const char *const names[] = {"hour", "minute", "second", "milliseconds", "microseconds", nullptr};
-    return is_date_field(value) || among(value, names);
-}
-
-static bool is_interval_field(const Const *value) {
-    static const char *const names[] = {"millennium",   "century",      "decade", "year",   "quarter",
-                                        "month",        "day",          "hour",   "minute", "second",
-                                        "milliseconds", "microseconds", "epoch",  nullptr};
-    return among(value, names);
-}
-
-static bool is_time_field(const Const *value) {
-    static const char *const names[] = {"hour", "minute", "second", "milliseconds", "microseconds", "epoch", nullptr};
-    return among(value, names);
-}
-
-// Ends of buckets: an array with a NULL, or of several dimensions, is an error, and comparing other types may be one.
-static bool is_of_buckets(const Const *value) {
-    constexpr int most = 1000;
-    static const Oid types[] = {INT2OID,    INT4OID, INT8OID,      FLOAT4OID,      FLOAT8OID,
-                                NUMERICOID, DATEOID, TIMESTAMPOID, TIMESTAMPTZOID, TIMEOID};
-    ArrayType *ends = DatumGetArrayTypeP(value->constvalue);
-    if (ARR_NDIM(ends) != 1 || ARR_DIMS(ends)[0] > most || array_contains_nulls(ends))
-        return false;
-    for (Oid type : types)
-        if (type == ARR_ELEMTYPE(ends))
-            return true;
-    return false;
-}
-
-// A stride without months, or an origin, both far within what arithmetic with timestamps can carry.
-static bool is_of_bins(const Const *value) {
-    if (value->consttype != INTERVALOID)
-        return is_calm(DatumGetTimestamp(value->constvalue)) &&
-               !TIMESTAMP_NOT_FINITE(DatumGetTimestamp(value->constvalue));
-    const Interval *stride = DatumGetIntervalP(value->constvalue);
-    constexpr int longest = 365 * 1000; // days
-    return stride->month == 0 && stride->day >= 0 && stride->day <= longest && stride->time >= 0 &&
-           stride->time <= longest * USECS_PER_DAY && (stride->day > 0 || stride->time > 0);
-}
-
-static bool is_format_of_dates(const Const *value) {
-    return toast_raw_datum_size(value->constvalue) <= longest_date_format + VARHDRSZ &&
-           is_date_format(TextDatumGetCString(value->constvalue));
-}
-
-static bool is_date_style(const Const *value) {
-    DateSettings style;
-    return read_date_style(TextDatumGetCString(value->constvalue), &style);
-}
-
-// A delimiter, or the number of a field: 0 is an error.
-static bool is_of_fields(const Const *value) {
-    return value->consttype == TEXTOID ? is_short(value) : is_count(value) && DatumGetInt32(value->constvalue) != 0;
-}
-
-// A key, or the number of an element.
-static bool is_of_document(const Const *value) {
-    return value->consttype == TEXTOID ? is_short(value) : is_count(value);
-}
-
-// An unknown name is an error here and now.
-static bool is_zone(const Const *value) {
-    if (!is_short(value))
-        return false;
-    DirectFunctionCall2(timestamptz_zone, value->constvalue, TimestampTzGetDatum(0));
-    return true;
-}
 
 // ---- the tables ----------------------------------------------------------------------------------------------------
 
@@ -549,6 +415,132 @@ const TotalCast *find_total_cast(Oid from, Oid to) {
         if (cast->from == from && cast->to == to)
             return cast;
     return nullptr;
+}
+
+// ---- looking up ----------------------------------------------------------------------------------------------------
+
+static bool is_builtin(Oid function) {
+    return function < FirstUnpinnedObjectId;
+}
+
+Oid replacement_of(Oid function) {
+    Oid *types;
+    int nargs;
+    get_func_signature(function, &types, &nargs);
+    return border::internal_function(get_func_name(function), nargs, types);
+}
+
+Oid replacement_of(const TotalCast &cast) {
+    const Oid types[] = {cast.from, TEXTOID};
+    return border::internal_function(cast.function, cast.styled() ? 2 : 1, types);
+}
+
+Node *call_of_cast(const TotalCast &entry, Node *argument, const CoerceViaIO *cast, const char *style) {
+    if (entry.from == TEXTOID && exprType(argument) != TEXTOID)
+        argument = reinterpret_cast<Node *>(makeRelabelType(reinterpret_cast<Expr *>(argument), TEXTOID, -1,
+                                                            DEFAULT_COLLATION_OID, COERCE_IMPLICIT_CAST));
+    List *arguments = list_make1(argument);
+    if (style != nullptr)
+        arguments = lappend(
+            arguments, makeConst(TEXTOID, -1, DEFAULT_COLLATION_OID, -1, CStringGetTextDatum(style), false, false));
+    auto *call = reinterpret_cast<Expr *>(
+        makeFuncExpr(replacement_of(entry), entry.to, arguments, entry.to == TEXTOID ? cast->resultcollid : InvalidOid,
+                     style != nullptr ? DEFAULT_COLLATION_OID : InvalidOid, COERCE_EXPLICIT_CALL));
+    if (cast->resulttype != entry.to)
+        call = reinterpret_cast<Expr *>(
+            makeRelabelType(call, cast->resulttype, -1, cast->resultcollid, COERCE_IMPLICIT_CAST));
+    return reinterpret_cast<Node *>(call);
+}
+
+// What is made of these can be larger than any multiple of what it is made of: a path of jsonpath, an array filled.
+static bool may_explode(Oid function) {
+    static const Oid types[] = {JSONOID, JSONBOID, XMLOID, TSVECTOROID, TSQUERYOID, JSONPATHOID, RECORDOID};
+    if (function == F_ARRAY_FILL_ANYELEMENT__INT4 || function == F_ARRAY_FILL_ANYELEMENT__INT4__INT4 ||
+        function == F_ARRAY_REPLACE)
+        return true;
+    Oid *arguments;
+    int n;
+    Oid result = get_func_signature(function, &arguments, &n);
+    for (Oid type : types) {
+        if (result == type)
+            return true;
+        for (int i = 0; i < n; i++)
+            if (arguments[i] == type)
+                return true;
+    }
+    return false;
+}
+
+// Evaluated once, as the caller, before the charge. The stable ones that matter: clock, calendar and time zone.
+bool is_harmless_on_constants(Oid function) {
+    static const Oid stable[] = {F_NOW, F_TRANSACTION_TIMESTAMP, F_STATEMENT_TIMESTAMP};
+    if (!is_builtin(function))
+        return false;
+    for (Oid candidate : stable)
+        if (candidate == function)
+            return true;
+    char kind = func_volatile(function);
+    return (kind == PROVOLATILE_IMMUTABLE && !may_explode(function)) ||
+           (kind == PROVOLATILE_STABLE && find_total(function) != nullptr);
+}
+
+bool contains_column(Node *node, void *) {
+    if (node == nullptr)
+        return false;
+    // What stands for an element of an array is no column of its own.
+    if (IsA(node, ArrayCoerceExpr))
+        return contains_column(reinterpret_cast<Node *>(castNode(ArrayCoerceExpr, node)->arg), nullptr);
+    return IsA(node, Var) || IsA(node, CaseTestExpr) || border::walk_expression(node, contains_column, nullptr);
+}
+
+// Case mapping reads characters through the C library, which may know fewer than the database stores.
+static bool maps_cases(Oid function) {
+    static const Oid list[] = {F_LOWER_TEXT,   F_UPPER_TEXT,    F_TEXTICLIKE, F_TEXTICNLIKE,
+                               F_BPCHARICLIKE, F_BPCHARICNLIKE, F_NAMEICLIKE, F_NAMEICNLIKE};
+    for (Oid candidate : list)
+        if (candidate == function)
+            return true;
+    return false;
+}
+
+const char *collation_problem(const TotalFunction *entry, Oid collation) {
+    if (maps_cases(entry->function) && GetDatabaseEncoding() != PG_UTF8 && pg_database_encoding_max_length() > 1)
+        return "case mapping in this database's encoding";
+    return nullptr;
+}
+
+void open_collation(Oid collation, ParseState *source, int location) {
+    if (!OidIsValid(collation))
+        return;
+    if (!get_collation_isdeterministic(collation))
+        ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+                        errmsg("a nondeterministic collation is not supported in a query on a restricted view"),
+                        errhint("Add COLLATE \"C\"."), source ? parser_errposition(source, location) : 0));
+    border::open_locale(collation);
+}
+
+void check_constant(const TotalFunction *entry, int argument, const Const *value, ParseState *source) {
+    if (entry->permits(argument, value))
+        return;
+    bool pattern = entry->why.work == Work::like || entry->why.work == Work::ilike;
+    if (pattern && toast_raw_datum_size(value->constvalue) > longest_pattern + VARHDRSZ)
+        ereport(ERROR, (errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+                        errmsg("a pattern in a query on a restricted view is longer than %d bytes", longest_pattern),
+                        errhint("Use a shorter pattern, or several with AND."),
+                        source ? parser_errposition(source, value->location) : 0));
+    ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+                    errmsg("argument %d of %s has a value that is not supported in a query on a restricted view",
+                           argument + 1, get_func_name(entry->function)),
+                    errhint("%s", total_hint), source ? parser_errposition(source, value->location) : 0));
+}
+
+void check_length(const Const *value, ParseState *source, int most_of_array) {
+    const int most = OidIsValid(get_element_type(value->consttype)) ? most_of_array : longest_value;
+    if (!value->constisnull && value->constlen == -1 && toast_raw_datum_size(value->constvalue) > most + VARHDRSZ)
+        ereport(ERROR, (errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+                        errmsg("a constant in a query on a restricted view is longer than %d bytes", longest_value),
+                        errhint("Constants, parameters and what is computed from them may have 64 kB each."),
+                        source ? parser_errposition(source, value->location) : 0));
 }
 
 } // namespace dp::query

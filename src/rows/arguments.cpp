@@ -11,6 +11,7 @@
 #include "query/joint.hpp"
 #include "query/semi.hpp"
 #include "query/shape.hpp"
+#include "query/total.hpp"
 #include "rows/compared.hpp"
 #include "rows/distinct_values.hpp"
 #include "rows/nodes.hpp"

@@ -3,6 +3,7 @@
 #include "border/scope.hpp"
 #include "border/walk.hpp"
 #include "query/gaps.hpp"
+#include "query/total.hpp"
 #include "rows/canonical.hpp"
 #include "rows/column_values.hpp"
 #include "rows/groups.hpp"
@@ -209,8 +210,8 @@ static Node *steps_as_columns(Node *node, void *context) {
         return node;
     Node *within = border::mutate_expression(node, steps_as_columns, context);
     Values values;
-    if (!is_open(steps, within) || (!IsA(node, FuncExpr) && !IsA(node, OpExpr)) ||
-        is_beside_step(steps, node) || !step_values(steps->columns, node, &values))
+    if (!is_open(steps, within) || (!IsA(node, FuncExpr) && !IsA(node, OpExpr)) || is_beside_step(steps, node) ||
+        !step_values(steps->columns, node, &values))
         return within;
     const int before = list_length(steps->found);
     steps->found = list_append_unique(steps->found, node);
@@ -358,7 +359,8 @@ static List *conditions_of_product(const Question *question, const Product *prod
             columns = lappend(columns, product->columns[i]);
     ListCell *cell;
     foreach (cell, conditions_over(question, columns))
-        conditions = lappend(conditions, over_product(static_cast<Node *>(lfirst(cell)), const_cast<Product *>(product)));
+        conditions =
+            lappend(conditions, over_product(static_cast<Node *>(lfirst(cell)), const_cast<Product *>(product)));
     return conditions;
 }
 
@@ -511,11 +513,10 @@ static void refuse_empty(ColumnRanges *columns, Node *folded, bool empty) {
     };
     const char *apart = text_of_apart(columns->narrowed, folded, range_of, columns);
     if (apart != nullptr || empty)
-        ereport(ERROR,
-                (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-                 errmsg("the conditions exclude every group: nothing private would be answered"),
-                 apart == nullptr ? 0 : errdetail("%s", apart),
-                 errhint("Groups follow from what is declared of the columns of a key, where WHERE holds.")));
+        ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+                        errmsg("the conditions exclude every group: nothing private would be answered"),
+                        apart == nullptr ? 0 : errdetail("%s", apart),
+                        errhint("Groups follow from what is declared of the columns of a key, where WHERE holds.")));
 }
 
 bool derive_domain(ColumnRanges *columns, const Question *question, int key, Node *folded, KeyDomain *domain) {
