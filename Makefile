@@ -221,6 +221,10 @@ build/seeded/bytes.so: test/seeded/bytes.cpp
 	@mkdir -p $(@D)
 	$(CXX) -std=gnu++17 -O2 -fPIC $(WARNINGS) -shared -o $@ $< -ldl
 
+# Whether the sources keep to the rooms of doc/architecture.md, and to the numbers that may only fall.
+rooms:
+	python3 test/docs/rooms.py
+
 # What people ask of made-up tables: what is answered, and what is refused how.
 questions:
 	python3 test/questions/run.py
@@ -310,6 +314,6 @@ container:
 
 .PHONY: dist deb container
 
-.PHONY: unit unit-sanitize statistics audit client samplers counts greybox neighbours questions blackbox batch check test test-matrix test-asserts browser demo bench escrow seeded groups soak mutants mutants-check mutants-compile
+.PHONY: rooms unit unit-sanitize statistics audit client samplers counts greybox neighbours questions blackbox batch check test test-matrix test-asserts browser demo bench escrow seeded groups soak mutants mutants-check mutants-compile
 
 -include $(OBJS:.o=.d) $(wildcard build/obj/*/*/*.d build/sanitized/*/*/*.d build/greybox/src/*/*.d build/batch/test/*/*.d)

@@ -189,6 +189,7 @@ run_suite() {
         zones) run_zones ;;
         questions) run_questions ;;
         citus) run_citus ;;
+        rooms) as_tester python3 test/docs/rooms.py ;;
         batch) run_batch ;;
         beside)
             # shellcheck disable=SC2086
