@@ -13,7 +13,7 @@
 #include "border/walk.hpp"
 #include "catalog/facade.hpp"
 #include "query/date_style.hpp"
-#include "query/other_words.hpp"
+#include "query/shown_names.hpp"
 #include "query/remedy.hpp"
 #include "query/rest.hpp"
 #include "query/rewrite.hpp"
