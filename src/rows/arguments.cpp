@@ -13,7 +13,6 @@
 #include "query/shape.hpp"
 #include "query/total.hpp"
 #include "rows/compared.hpp"
-#include "rows/distinct_values.hpp"
 #include "rows/nodes.hpp"
 #include "rows/public_values.hpp"
 #include "rows/texts.hpp"
@@ -181,16 +180,6 @@ void narrow_columns(ColumnRanges *columns, Question *question) {
         if (span.low != declared.low || span.high != declared.high)
             question->narrowed[i] = bounds_of_span(span, getBaseType(column->vartype));
     }
-}
-
-Node *contributed_node(const Question *question, int j) {
-    const privacy::Measure &measure = (*question->measures)[j];
-    Node *value = measure.argument < 0 ? makeBoolConst(true, false) : argument_node(question, measure.calls.front());
-    if (measure.of_values)
-        value = value_digest(value);
-    return measure.filter < 0
-               ? value
-               : value_where(another(static_cast<Node *>(list_nth(question->filters, measure.filter))), value);
 }
 
 // ---- bounds --------------------------------------------------------------------------------------------------------

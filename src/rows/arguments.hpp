@@ -28,8 +28,6 @@ void resolve_arguments(ColumnRanges *columns, Question *question, ParamListInfo 
 // Narrows the bounds of arguments that are columns, once these are known.
 void narrow_columns(ColumnRanges *columns, Question *question);
 
-// What a row contributes to a measure: its argument (true for a count of rows) where FILTER holds, else NULL.
-Node *contributed_node(const Question *question, int measure);
 // 55000: nobody declared bounds of the column, or the expression has none.
 const privacy::Bounds *argument_bounds(const catalog::Reading &reading, const Question *question, int aggregate);
 // Of two columns those of the second, x.

@@ -30,12 +30,11 @@ static GridWords words_of_grid(const privacy::Grid &grid) {
 static MeasureWords words_of(const Question *question, int j, bool by_cell) {
     const privacy::Measure &measure = (*question->measures)[j];
     MeasureWords words = {};
-    words.kind = static_cast<int64>(by_cell && measure.kind == MeasureKind::quantile ? MeasureKind::count : measure.kind);
+    words.kind =
+        static_cast<int64>(by_cell && measure.kind == MeasureKind::quantile ? MeasureKind::count : measure.kind);
     words.once = static_cast<int64>(measure.of_units);
     words.grain = static_cast<int64>(measure.grain);
-    words.values = measure.of_values && question->units != nullptr && question->units->clipped
-                       ? question->units->max_rows
-                       : 0;
+    words.values = measure.of_values && is_clipped(question) ? question->units->max_rows : 0;
     words.sensitivity = static_cast<double>((*question->sensitivities)[j]);
     if (measure.kind == MeasureKind::quantile)
         put_lattice(&words, words_of_grid(*question->grids[j]));
@@ -53,8 +52,8 @@ static MeasureWords words_of(const Question *question, int j, bool by_cell) {
 Node *make_spec(const Question *question, SpecHeader header, const List *measures,
                 const privacy::SvtCandidate *tested) {
     header.measures = list_length(measures);
-    bytea *bytes = make_bytes(sizeof header + sizeof(MeasureWords) * header.measures +
-                              sizeof(CandidateWords) * header.candidates);
+    bytea *bytes =
+        make_bytes(sizeof header + sizeof(MeasureWords) * header.measures + sizeof(CandidateWords) * header.candidates);
     char *at = put_bytes(VARDATA(bytes), &header, sizeof header);
     ListCell *cell;
     foreach (cell, measures) {
@@ -66,8 +65,7 @@ Node *make_spec(const Question *question, SpecHeader header, const List *measure
         at = put_bytes(at, &words, sizeof words);
     }
     turn_words(VARDATA(bytes), VARSIZE(bytes) - VARHDRSZ);
-    return reinterpret_cast<Node *>(
-        makeConst(BYTEAOID, -1, InvalidOid, -1, PointerGetDatum(bytes), false, false));
+    return reinterpret_cast<Node *>(makeConst(BYTEAOID, -1, InvalidOid, -1, PointerGetDatum(bytes), false, false));
 }
 
 List *all_measures(const Question *question) {
@@ -90,14 +88,13 @@ Aggref *call_cells(List *arguments, Node *filter) {
     return make_aggregate(border::internal_function("cells", 2, types), BYTEAOID, arguments, filter);
 }
 
-Node *sum_of_points(Node *spec, int coordinate, const List *arguments, Node *filter) {
+Node *point_of(Node *spec, int coordinate, const List *arguments) {
     Oid types[3] = {BYTEAOID, INT4OID, ANYOID};
     Node *number = reinterpret_cast<Node *>(
         makeConst(INT4OID, -1, InvalidOid, sizeof(int32), Int32GetDatum(coordinate), false, true));
     List *all = list_concat(list_make2(spec, number), static_cast<List *>(copyObjectImpl(arguments)));
-    return make_exact_sum(reinterpret_cast<Node *>(makeFuncExpr(border::internal_function("point", 3, types), INT8OID,
-                                                                all, InvalidOid, InvalidOid, COERCE_EXPLICIT_CALL)),
-                          filter);
+    return reinterpret_cast<Node *>(makeFuncExpr(border::internal_function("point", 3, types), INT8OID, all, InvalidOid,
+                                                 InvalidOid, COERCE_EXPLICIT_CALL));
 }
 
 Node *cell_of_row(const Question *question, int measure) {
@@ -124,6 +121,16 @@ int number_of_cell_columns(const Question *question) {
     return question->by_points ? question->ncoordinates : question->nmeasures;
 }
 
+Node *contributed_node(const Question *question, int j) {
+    const privacy::Measure &measure = (*question->measures)[j];
+    Node *value = measure.argument < 0 ? makeBoolConst(true, false) : argument_node(question, measure.calls.front());
+    if (measure.of_values)
+        value = value_digest(value);
+    return measure.filter < 0
+               ? value
+               : value_where(another(static_cast<Node *>(list_nth(question->filters, measure.filter))), value);
+}
+
 static Node *filter_of(const Question *question, int j, Node *among) {
     const int filter = (*question->measures)[j].filter;
     return both(among, filter < 0 ? nullptr : static_cast<Node *>(list_nth(question->filters, filter)));
@@ -135,12 +142,24 @@ static Node *count_column(const Question *question, int j, Node *filter) {
     return measure.of_values ? count_of_values(argument, filter) : count_aggregate(argument, filter);
 }
 
+// Of a pair or triple all parts of a value make 1 together, so the second one follows from how many values there are. Integers are
+// counted wherever there are any.
+static bool is_counted(MeasureKind kind, int coordinate) {
+    return coordinate == 1 && (kind == MeasureKind::pair || kind == MeasureKind::triple);
+}
+
 static List *point_columns(const Question *question, int j, Node *filter) {
+    const privacy::Measure &measure = (*question->measures)[j];
     List *columns = NIL;
-    for (int c = 0; c < (*question->measures)[j].coordinates(); c++) {
-        Node *argument = argument_node(question, (*question->measures)[j].calls.front());
+    for (int c = 0; c < measure.coordinates(); c++) {
+        Node *argument = argument_node(question, measure.calls.front());
+        const bool counted = is_counted(measure.kind, c);
         Node *spec = make_spec(question, header_of_rows(), list_make1_int(j), nullptr);
-        columns = lappend(columns, sum_of_points(spec, c, list_make1(argument), another(filter)));
+        Node *point = counted && is_integer(value_kind(exprType(argument)))
+                          ? argument
+                          : point_of(spec, counted ? 0 : c, list_make1(argument));
+        columns = lappend(columns,
+                          counted ? count_aggregate(point, another(filter)) : make_exact_sum(point, another(filter)));
     }
     return columns;
 }
@@ -182,6 +201,16 @@ int128 sum_at(Datum result, int coordinate, int width) {
     return sum;
 }
 
+// Sums of the points that Citus added up.
+static void read_points(MeasureKind kind, const Datum *columns, int128 *sums) {
+    const int n = privacy::coordinates_of(kind);
+    for (int c = 0; c < n; c++)
+        sums[c] = is_counted(kind, c) ? DatumGetInt64(columns[c]) * int128{privacy::pair_one} : sum_of(columns[c]);
+    for (int c = 0; c < n; c++)
+        if (c != 1 && is_counted(kind, 1))
+            sums[1] -= sums[c];
+}
+
 void read_cells(const Question *question, const Datum *columns, int128 *sums, int64 *cells) {
     const Datum *column = columns + question->leaf->nkeys;
     for (int j = 0; j < question->nmeasures; j++) {
@@ -189,13 +218,15 @@ void read_cells(const Question *question, const Datum *columns, int128 *sums, in
         const int coordinates = measure.coordinates();
         if (measure.kind == MeasureKind::count)
             *sums = DatumGetInt64(*column);
+        else if (question->by_points)
+            read_points(measure.kind, column, sums);
         else if (measure.kind == MeasureKind::quantile) { // its coordinate has no sum
             *sums = 0;
             for (int i = 0, n = question->grids[j]->cells; i < n; i++)
                 *cells++ = static_cast<int64>(sum_at(*column, i, n));
         } else
             for (int c = 0; c < coordinates; c++)
-                sums[c] = question->by_points ? sum_of(column[c]) : sum_at(*column, c, coordinates);
+                sums[c] = sum_at(*column, c, coordinates);
         column += question->by_points ? coordinates : 1;
         sums += coordinates;
     }

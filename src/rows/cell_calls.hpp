@@ -18,11 +18,13 @@ void read_cells(const Question *question, const Datum *columns, privacy::int128 
 
 // Makes the specification of measures, as a constant. header: all but their number.
 Node *make_spec(const Question *question, SpecHeader header, const List *measures, const privacy::SvtCandidate *tested);
+// Returns what a row contributes to a measure: its argument (true for a count of rows) where FILTER holds, else NULL.
+Node *contributed_node(const Question *question, int measure);
 // Lists all measures of a question.
 List *all_measures(const Question *question);
-// Makes a call of dp_rdr.cells; of dp_rdr.point, added up where the server's own sum has to add (rows/engine).
+// Makes a call of dp_rdr.cells; of dp_rdr.point, where the server's own sum has to add (rows/engine).
 Aggref *call_cells(List *arguments, Node *filter);
-Node *sum_of_points(Node *spec, int coordinate, const List *arguments, Node *filter);
+Node *point_of(Node *spec, int coordinate, const List *arguments);
 // Makes a call of dp_rdr.cell: the cell of a row, an integer, in the grid of a quantile; NULL where it is in none.
 Node *cell_of_row(const Question *question, int measure);
 // Adds up one coordinate of a result: `width` sums, or those of several servers, one behind the other; 0 of none.

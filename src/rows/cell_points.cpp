@@ -101,8 +101,7 @@ template <AddPoint add> static Datum step_of_one(FunctionCallInfo fcinfo) {
     if (unlikely(PG_ARGISNULL(0)))
         return step_of_many(fcinfo);
     if (likely(!PG_ARGISNULL(2)))
-        (void)add(site->measures[0], PG_GETARG_DATUM(2),
-                  reinterpret_cast<CellState *>(PG_GETARG_POINTER(0))->sums());
+        (void)add(site->measures[0], PG_GETARG_DATUM(2), reinterpret_cast<CellState *>(PG_GETARG_POINTER(0))->sums());
     return PG_GETARG_DATUM(0);
 }
 
@@ -142,9 +141,9 @@ static void set_adder_of_values(MeasureSite *site) {
 void set_adder(MeasureSite *site) {
     switch (static_cast<MeasureKind>(site->words.kind)) {
     case MeasureKind::count:
-        return site->words.values > 0    ? set_adder<add_nothing>(site)
+        return site->words.values > 0  ? set_adder<add_nothing>(site)
                : site->words.once != 0 ? set_adder<add_once>(site)
-                                         : set_adder<add_count>(site);
+                                       : set_adder<add_count>(site);
     case MeasureKind::quantile:
         return set_adder<add_cell>(site);
     case MeasureKind::products:

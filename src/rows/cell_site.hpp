@@ -38,10 +38,4 @@ struct CellSite {
     PGFunction step;       // the transition function of states without keys
 };
 
-// Reads the specification, once for each call, into fn_extra. first: the first argument behind it. Anybody may call the functions on
-// rows of his own: whatever he gives, sums have 128 bits, and no state is larger than that of a question may be. Errors: 22023,
-// 0A000 for values that are no numbers.
-CellSite *read_site(FunctionCallInfo fcinfo, int spec, int first);
-[[noreturn]] void refuse_spec();
-
 } // namespace dp::rows

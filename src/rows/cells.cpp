@@ -15,6 +15,7 @@
 #include "border/guard.hpp"
 #include "catalog/domain.hpp"
 #include "rows/cell_points.hpp"
+#include "rows/spec_reader.hpp"
 
 namespace dp::rows {
 
@@ -140,7 +141,8 @@ DP_ROW_FUNCTION(dp_point) {
     const int32 coordinate = PG_ARGISNULL(1) ? -1 : PG_GETARG_INT32(1);
     if (site->shape->keyed != 0 || coordinate < 0 || coordinate >= site->shape->ncoordinates)
         refuse_spec();
-    memset(site->sums, 0, sizeof(int128) * site->shape->ncoordinates);
+    for (int32 c = 0; c < site->shape->ncoordinates; c++)
+        site->sums[c] = 0;
     if (!add_row(fcinfo, site, site->sums))
         PG_RETURN_NULL();
     PG_RETURN_INT64(static_cast<int64>(site->sums[coordinate]));
@@ -313,8 +315,8 @@ DP_FUNCTION(dp_cells_serialize) {
 // Nothing that was written becomes a place in memory unchecked.
 static const CellShape *take_shape(border::Reader *reader) {
     const auto head = reader->take<CellShape>();
-    bool fits = head.nmeasures >= 1 && head.nmeasures <= FUNC_MAX_ARGS && head.limit >= 1 &&
-                head.limit <= largest_contribution;
+    bool fits =
+        head.nmeasures >= 1 && head.nmeasures <= FUNC_MAX_ARGS && head.limit >= 1 && head.limit <= largest_contribution;
     auto *shape = static_cast<CellShape *>(palloc0(shape_size(fits ? head.nmeasures : 0)));
     *shape = head;
     int32 first = 0;

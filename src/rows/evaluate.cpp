@@ -253,10 +253,10 @@ static void read_groups(const Question *question, const Selection *selection, Su
     if (!question->thresholded) {
         sums->cells = static_cast<int64 *>(palloc0(sizeof(int64) * (question->ngroups * question->ncells + 1)));
         sums->values = declared_sums(question, sums->store, sums->desc, selection, sums->cells);
-    } else if (selection != nullptr) { // the points of the rows in all groups of the data; it is read once more afterwards
-        for_each_group(sums->store, sums->desc, [&](const TupleTableSlot *slot) {
-            add_selection(question, selection, slot->tts_values);
-        });
+    } else if (selection !=
+               nullptr) { // the points of the rows in all groups of the data; it is read once more afterwards
+        for_each_group(sums->store, sums->desc,
+                       [&](const TupleTableSlot *slot) { add_selection(question, selection, slot->tts_values); });
         tuplestore_rescan(sums->store);
     }
 }

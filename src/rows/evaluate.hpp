@@ -4,7 +4,7 @@
 
 #include "privacy/row_limit.hpp"
 
-#include "rows/group_sums.hpp"
+#include "rows/exact_sums.hpp"
 #include "rows/selection_sums.hpp"
 
 namespace dp::rows {

@@ -2,7 +2,6 @@
 
 #include "query/shape.hpp"
 #include "rows/engine.hpp"
-#include "rows/units.hpp"
 
 namespace dp::rows {
 

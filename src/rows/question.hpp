@@ -176,8 +176,8 @@ bool is_nullable(const Question *question, AttrNumber column);
 inline const privacy::Bounds *bounds_of_x(const Question *question, int measure) {
     return question->second_bounds == nullptr ? nullptr : question->second_bounds[measure];
 }
-// Whether a question is answered by units that may have several rows. One whose units have one row at most is answered by
-// rows (rows/evaluate), with the links in its WHERE.
+// Says whether a question is answered by units that may have several rows. One whose units have one row at most is answered by rows
+// (rows/evaluate), with the links in its WHERE.
 inline bool is_clipped(const Question *question) {
     return question->units != nullptr && question->units->clipped;
 }

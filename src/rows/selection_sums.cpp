@@ -1,6 +1,5 @@
 #include "rows/selection_sums.hpp"
 
-#include "rows/arguments.hpp"
 #include "rows/cell_calls.hpp"
 #include "rows/nodes.hpp"
 #include "rows/sums.hpp"
@@ -44,8 +43,10 @@ List *selection_columns(const Question *question, const Selection *selection, No
     List *columns = list_make1(count_aggregate(nullptr, another(among)));
     for (int j = 0; j < width; j++)
         for (int c = 1; c <= 2; c++)
-            columns = lappend(columns, sum_of_points(spec_of(question, &selection->tested[j], 1), c,
-                                                     arguments_of(question), another(among)));
+            columns =
+                lappend(columns,
+                        make_exact_sum(point_of(spec_of(question, &selection->tested[j], 1), c, arguments_of(question)),
+                                       another(among)));
     return columns;
 }
 

@@ -162,8 +162,8 @@ static void add_sums(const Groups *groups, const UnitContribution *brought) {
             groups->sums->values[int64{brought->groups[i]} * width + c] += brought->values[int64{i} * width + c];
     for (int i = 0; i < brought->ncells; i++)
         for (int q = 0; q < brought->nquantiles; q++)
-            groups->sums->cells[int64{brought->cells[i].group} * question->ncells + q * cells +
-                                brought->cells[i].cell] +=
+            groups->sums
+                ->cells[int64{brought->cells[i].group} * question->ncells + q * cells + brought->cells[i].cell] +=
                 static_cast<int64>(brought->cell_counts[int64{i} * brought->nquantiles + q]);
 }
 

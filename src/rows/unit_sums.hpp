@@ -1,7 +1,7 @@
 // Exact sums of what units bring, each clipped (formulas.md, 9.2).
 #pragma once
 
-#include "rows/group_sums.hpp"
+#include "rows/exact_sums.hpp"
 
 namespace dp::rows {
 

@@ -1,4 +1,4 @@
-// Sums of the groups of a question, as its internal statement gives them.
+// Exact sums, as a reading leaves them behind.
 #pragma once
 
 #include "rows/question.hpp"

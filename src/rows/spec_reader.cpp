@@ -1,4 +1,4 @@
-#include "rows/cell_site.hpp"
+#include "rows/spec_reader.hpp"
 
 #include <cmath>
 
@@ -43,9 +43,9 @@ static privacy::Grid grid_from(const MeasureWords &words) {
 static bool plausible(const MeasureWords &words) {
     const bool counts = words.kind == static_cast<int64>(MeasureKind::count);
     return words.kind >= 0 && words.kind <= static_cast<int64>(MeasureKind::moments) && words.grain >= 1 &&
-           words.grain <= static_cast<int64>(privacy::fine_grain) && ((words.once == 0 && words.values == 0) || counts) &&
-           words.values >= 0 && words.values <= catalog::max_declared_rows && words.sensitivity >= 1 &&
-           std::isfinite(words.sensitivity);
+           words.grain <= static_cast<int64>(privacy::fine_grain) &&
+           ((words.once == 0 && words.values == 0) || counts) && words.values >= 0 &&
+           words.values <= catalog::max_declared_rows && words.sensitivity >= 1 && std::isfinite(words.sensitivity);
 }
 
 // A sum has points between its bounds, whatever its scale is.
@@ -99,8 +99,7 @@ static void add_shape(CellShape *shape, const MeasureSite &site) {
 
 static void read_measures(FunctionCallInfo fcinfo, CellSite *site, const char *bytes) {
     MemoryContext context = fcinfo->flinfo->fn_mcxt;
-    site->measures =
-        static_cast<MeasureSite *>(MemoryContextAllocZero(context, sizeof(MeasureSite) * site->nmeasures));
+    site->measures = static_cast<MeasureSite *>(MemoryContextAllocZero(context, sizeof(MeasureSite) * site->nmeasures));
     site->shape = static_cast<CellShape *>(MemoryContextAllocZero(context, shape_size(site->nmeasures)));
     for (int j = 0; j < site->nmeasures; j++) {
         MeasureSite *measure = &site->measures[j];
