@@ -180,7 +180,7 @@ static double pis_of(FunctionCallInfo fcinfo, const CellSite *site) {
 }
 
 // Adds 1, and of each candidate the point of the row and its square.
-static bool add_selection(FunctionCallInfo fcinfo, const CellSite *site, int128 *sums) {
+bool add_selection(FunctionCallInfo fcinfo, const CellSite *site, int128 *sums) {
     const double pis = pis_of(fcinfo, site);
     *sums++ += 1;
     for (int j = 0; j < site->ncandidates; j++) {
@@ -189,18 +189,6 @@ static bool add_selection(FunctionCallInfo fcinfo, const CellSite *site, int128 
         *sums++ += point * point;
     }
     return true;
-}
-
-bool add_row(FunctionCallInfo fcinfo, const CellSite *site, int128 *sums) {
-    if (site->ncandidates > 0)
-        return add_selection(fcinfo, site, sums);
-    bool added = false;
-    for (int j = 0; j < site->nmeasures; j++) {
-        const MeasureSite &measure = site->measures[j];
-        if (!PG_ARGISNULL(site->first_measure + j))
-            added |= measure.add(measure, PG_GETARG_DATUM(site->first_measure + j), sums + measure.first);
-    }
-    return added;
 }
 
 } // namespace dp::rows

@@ -9,8 +9,20 @@ namespace dp::rows {
 void set_adder(MeasureSite *site);
 // Steps from one state without keys to the next.
 Datum step_of_many(FunctionCallInfo fcinfo);
+// Adds a row to the sums of a selection.
+bool add_selection(FunctionCallInfo fcinfo, const CellSite *site, privacy::int128 *sums);
 // Adds the measures of a row to its sums; no different values. Returns whether it brings anything.
-bool add_row(FunctionCallInfo fcinfo, const CellSite *site, privacy::int128 *sums);
+inline bool add_row(FunctionCallInfo fcinfo, const CellSite *site, privacy::int128 *sums) {
+    if (unlikely(site->ncandidates > 0))
+        return add_selection(fcinfo, site, sums);
+    bool added = false;
+    for (int j = 0; j < site->nmeasures; j++) {
+        const MeasureSite &measure = site->measures[j];
+        if (!PG_ARGISNULL(site->first_measure + j))
+            added |= measure.add(measure, PG_GETARG_DATUM(site->first_measure + j), sums + measure.first);
+    }
+    return added;
+}
 // Returns the cell of a value in the grid of the measure; none of a NaN.
 std::optional<int> cell_of(const MeasureSite &site, Datum value);
 

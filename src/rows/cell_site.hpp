@@ -32,6 +32,7 @@ struct CellSite {
     KeySite *keys;
     char *key; // room for the longest one
     MeasureSite *measures;
+    bool keeps_values; // of some measure
     int ncandidates; // of a selection
     privacy::SvtCandidate *candidates;
     privacy::int128 *sums; // room for those of one row

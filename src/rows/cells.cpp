@@ -108,7 +108,7 @@ static UnitState *add_to_unit(FunctionCallInfo fcinfo, const CellSite *site, Uni
     if (entry == nullptr)
         return state;
     (void)add_row(fcinfo, site, entry->values());
-    for (int j = 0; j < site->nmeasures; j++) {
+    for (int j = 0; site->keeps_values && j < site->nmeasures; j++) {
         const MeasureShape &measure = site->shape->measures[j];
         if (measure.values > 0 && !PG_ARGISNULL(site->first_measure + j))
             keep_value(state, entry, measure, digest_of(PG_GETARG_DATUM(site->first_measure + j)));

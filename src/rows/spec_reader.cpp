@@ -94,7 +94,6 @@ static void add_shape(CellShape *shape, const MeasureSite &site) {
     shape->measures[shape->nmeasures++] = {shape->ncoordinates, coordinates, static_cast<int32>(site.words.once != 0),
                                            static_cast<int32>(site.words.values)};
     shape->ncoordinates += coordinates;
-    shape->keyed |= static_cast<int32>(site.words.values > 0);
 }
 
 static void read_measures(FunctionCallInfo fcinfo, CellSite *site, const char *bytes) {
@@ -107,6 +106,7 @@ static void read_measures(FunctionCallInfo fcinfo, CellSite *site, const char *b
                      get_fn_expr_argtype(fcinfo->flinfo, site->first_measure + j));
         measure->first = site->shape->ncoordinates;
         add_shape(site->shape, *measure);
+        site->keeps_values |= measure->words.values > 0;
     }
 }
 
@@ -206,7 +206,7 @@ CellSite *read_site(FunctionCallInfo fcinfo, int spec, int first) {
     read_measures(fcinfo, site, measures);
     read_candidates(fcinfo, site, header, measures + sizeof(MeasureWords) * site->nmeasures);
     site->shape->limit = static_cast<int32>(header.limit);
-    site->shape->keyed |= static_cast<int32>(site->nkeys > 0);
+    site->shape->keyed = static_cast<int32>(site->nkeys > 0 || site->keeps_values);
     read_keys(fcinfo, site);
     read_units(fcinfo, site);
     site->sums = static_cast<privacy::int128 *>(
