@@ -12,7 +12,7 @@ namespace dp::sql {
 
 // 22004 "<name> must not be null".
 void require(FunctionCallInfo fcinfo, int argument, const char *name);
-// The same for the first n arguments, by the names that the script gives them.
+// Requires the first n arguments, by the names that the script gives them.
 void require_first(FunctionCallInfo fcinfo, int n);
 char *text_argument(FunctionCallInfo fcinfo, int argument); // null for NULL
 ArrayType *array_argument(FunctionCallInfo fcinfo, int argument);
@@ -21,7 +21,7 @@ ArrayType *array_argument(FunctionCallInfo fcinfo, int argument);
 void refuse_unless_null(FunctionCallInfo fcinfo, int argument, const char *name);
 void refuse_if_true(FunctionCallInfo fcinfo, int argument, const char *name);
 
-// Whether a numeric is 'Infinity', which takes a total or a share away.
+// Returns whether a numeric is 'Infinity', which takes a total or a share away.
 bool takes_away(Datum numeric);
 bool is_empty_text(Datum word);
 

@@ -1,4 +1,4 @@
-// What a controller declares of the columns of a protected table: bounds and groups (doc/reference.md).
+// Declares bounds and groups of columns of a protected table (doc/reference.md).
 #include "border/scope.hpp"
 #include "border/versions.hpp"
 #include "catalog/decimals.hpp"

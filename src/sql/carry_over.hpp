@@ -12,7 +12,7 @@ void move_declarations(Oid from, Oid to);
 // nothing. Rows that somebody has locked are left for the next time.
 void forget_dropped_relations(const catalog::Visit &visit);
 
-// Carries declarations over to a view that is not registered, and to its table, from earlier ones of their names. Those must have
+// Carries declarations over to a view that is not registered, and to its table, from earlier ones of their names. These must have
 // gone together, or the earlier table lives on as the shard of this one: Citus makes tables anew, with the views over them.
 // Roles with a policy may then select from the view. Without an earlier view does nothing.
 void carry_over(Oid view);

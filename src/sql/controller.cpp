@@ -31,7 +31,7 @@ Oid protected_relation(Oid relation) {
     return relation;
 }
 
-// Who owns the table controls its views, also when they are still another's (ALTER TABLE ... OWNER TO).
+// Asks for the owner of the table: the views may still be another's (ALTER TABLE ... OWNER TO).
 catalog::Settings *settings_of_view(Oid view) {
     catalog::Reading reading = catalog::Reading::open();
     catalog::Settings *settings = catalog::read_settings(reading, view);
@@ -49,7 +49,7 @@ void refuse_moving(Oid relation) {
               "Try again.");
 }
 
-// Who has waited for a join finds a domain that has no tables any more. (A table whose domain was lost in a restore has none.)
+// Looks twice: after waiting for a join the domain has no tables any more. (A table whose domain was lost in a restore has none.)
 void lock_declarations(const Visit &visit, Oid relation) {
     const char *const lock = "SELECT 1 FROM dp_rdr.protected_table t JOIN dp_rdr.privacy_domain d ON d.id = t.domain "
                              "WHERE t.relation::oid = $1 AND d.joined_into IS NULL FOR UPDATE OF d";

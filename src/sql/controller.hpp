@@ -22,7 +22,7 @@ uint64 run_with_oid(const catalog::Visit &visit, const char *sql, Oid oid);
 // Runs a utility statement with the rights of a role.
 void run_as(Oid role, const char *sql);
 
-// What makes the rule of a restricted view: `head` (CREATE VIEW name), then its columns; null: all of the table's.
+// Returns the statement that makes a restricted view: `head` (CREATE VIEW name), then its columns; null: all of the table's.
 const char *facade_statement(const char *head, Oid relation, ArrayType *columns);
 // Says where foreign keys show that rows of one person may be many, or in two protected tables.
 void warn_of_many_rows(Oid relation);

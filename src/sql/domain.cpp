@@ -91,7 +91,7 @@ static bool is_next_gone(const UnitPath *path) {
            (get_rel_name(path->parent_relation) == nullptr || !list_member_oid(path->tables, path->parent_relation));
 }
 
-// The same way by the same columns in the same domain, whose next table was dropped and made again.
+// Returns whether it is the declared way by the same columns in the same domain, whose next table was dropped and made again.
 static bool only_repairs(const UnitPath *path, const Unit *unit) {
     if (path == nullptr || unit == nullptr || unit->domain == nullptr ||
         path->direct != (unit->parent_key == nullptr) || path->ncolumns != unit->ncolumns || !is_next_gone(path) ||
@@ -126,7 +126,7 @@ static void make_over(const Visit &visit, const char *id, Oid relation, const Un
         remember_name(visit, id, relation);
 }
 
-// Where the table goes: the parent's domain, its own if it is alone there, or a new one.
+// Moves the table to the parent's domain, to its own if it is alone there, or to a new one; returns which.
 static const char *move(const Visit &visit, Oid relation, const Unit *unit, const char *id, bool alone) {
     if (unit != nullptr && unit->domain != nullptr) {
         register_domain(visit, unit->domain, relation, unit);
@@ -142,7 +142,7 @@ static const char *move(const Visit &visit, Oid relation, const Unit *unit, cons
     return id;
 }
 
-// Where nothing was told of the table. One that was alone there leaves nothing.
+// Leaves a domain where nothing was told of the table. One that was alone there leaves nothing.
 static void leave_domain(const Visit &visit, const char *id, Oid relation) {
     run(visit, "UPDATE dp_rdr.privacy_domain d SET unit_names = array_remove(d.unit_names, $2) WHERE d.id = $1::uuid",
         {id, qualified_name(relation)});
@@ -251,7 +251,7 @@ static int checked_most(FunctionCallInfo fcinfo, int argument) {
     return most;
 }
 
-// Where nobody but a few have more rows than any limit that is looked at, the choice would be one of noise.
+// Refuses a choice of noise: nobody but a few would have more rows than any limit that is looked at.
 static void check_people(Oid relation, int64 people, int64 threshold) {
     constexpr int least = 4; // times as many as may exceed the limit
     if (people > 0 && people < least * threshold)
@@ -291,7 +291,7 @@ static bool same_unit(const UnitPath *a, const UnitPath *b) {
     return memcmp(a->columns, b->columns, sizeof(AttrNumber) * a->ncolumns) == 0;
 }
 
-// What was chosen is public, and is said where it cannot be kept.
+// Keeps the limit that was chosen. It is public, and is said where it cannot be kept.
 static void keep_limit(Oid relation, const UnitPath *before, int max_rows) {
     Visit visit = Visit::write();
     lock_declarations(visit, relation);

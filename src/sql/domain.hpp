@@ -1,4 +1,4 @@
-// Whose rows a protected table has: what dp_protect and dp_set_unit are told, and where that leads (formulas.md, 9).
+// Units of protected tables as dp_protect and dp_set_unit are told them, and the domains that they lead to (formulas.md, 9).
 #pragma once
 
 #include "catalog/domain.hpp"
@@ -6,7 +6,7 @@
 
 namespace dp::sql {
 
-// What `unit` says, resolved against the catalogs. Nothing is written.
+// Holds what `unit` says, resolved against the catalogs. Nothing is written.
 struct Unit {
     int ncolumns;
     AttrNumber *columns;
@@ -36,10 +36,10 @@ Datum unit_array(Oid relation, int ncolumns, const AttrNumber *columns);
 // Returns the types of the columns; NULL where a row is a unit.
 Parameter types_of_unit(const Unit *unit);
 bool is_declared_unit(const catalog::UnitPath *path, const Unit &unit);
-// As dp_protect() takes it: column, ... [-> table (column, ...)].
+// Prints a unit as dp_protect() takes it: column, ... [-> table (column, ...)].
 const char *unit_text(const catalog::UnitPath *path);
 
-// What was declared; null: a row is a unit.
+// Returns the declared unit; null: a row is one.
 catalog::UnitPath *declared_unit(Oid relation);
 
 // How right counts are, in a word: the strictest tau that is granted on the table's views, or where none is the one of the documentation.

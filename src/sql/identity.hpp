@@ -1,4 +1,4 @@
-// Where the totals of a table come from when it is protected: its domain before, that of an earlier table of its name, or a new one.
+// Finds the totals of a table that is protected: those of its domain, of an earlier table of its name, or new ones.
 #pragma once
 
 #include "sql/domain.hpp"

@@ -1,5 +1,5 @@
-// dp_join_domains: two domains of the same people become one (formulas.md 9.13). What is looked at here is looked at again by the keeper
-// that does it, under the locks.
+// dp_join_domains: two domains of the same people become one (formulas.md 9.13). The keeper that does it looks at all of
+// this again, under the locks.
 #include "border/versions.hpp"
 #include "catalog/decimals.hpp"
 #include "catalog/ledger.hpp"
@@ -39,8 +39,8 @@ static Side read_side(const Visit &visit, Oid relation) {
 
 // ---- what is refused -----------------------------------------------------------------------------------------------
 
-// $1, $2: the tables; f and i are the sides that go and stay. $3: something was told of the first. What is told from here on is told under
-// the rule of the domain that stays; what was told before, under both: so rules of bounds are looked at only then. Tables that are gone
+// $1, $2: the tables; f and i are the sides that go and stay. $3: something was told of the first. Later answers
+// are told under the rule of the domain that stays, earlier ones under both: so rules of bounds are looked at only then. Tables that are gone
 // have no owner. A total under the bound none is kept, and does not bind.
 static constexpr char rules_sql[] = R"sql(
 WITH side AS (

@@ -228,7 +228,7 @@ static void store(const Visit &visit, Oid relation, Row *row, const BoundState &
 
 // ---- shares and profiles -------------------------------------------------------------------------------------------
 
-// What the role has used already in this epoch counts as a policy does that would use it.
+// Counts what the role has used already in this epoch as a policy that would use it.
 static constexpr char shares_sql[] = R"sql(
 SELECT '55000', format('role %s would have its share of the total twice', p.grantee),
   'With an epsilon_pure Laplace noise and selections are charged in epsilon, Gaussian noise in rho, and its policies on the '

@@ -1,4 +1,4 @@
-// Who may ask, under which privacy preference (doc/reference.md).
+// Sets who may ask, under which privacy preference (doc/reference.md).
 #include "border/versions.hpp"
 #include "catalog/decimals.hpp"
 #include "query/shape.hpp"
@@ -146,7 +146,7 @@ static void set_selection(Row *row) {
         row->set(policy_selection, CStringGetTextDatum(selection));
 }
 
-// Where a new policy says nothing: 1. A profile that stands alone charges up to it, so there it is a tenth of what that allows, or the
+// Sets 1 where a new policy says nothing. A profile that stands alone charges up to it, so there it is a tenth of what that allows, or the
 // smallest candidate.
 static void set_epsilon_max(Row *row) {
     if (row->has(policy_epsilon_max))

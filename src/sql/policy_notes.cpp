@@ -87,7 +87,7 @@ static void tell_about_auto(const catalog::Settings *settings) {
                                  settings->relation_name)));
 }
 
-// What could never be answered is granted all the same, as more may be set later.
+// Warns only: a policy that denies everything is granted all the same, as more may be set later.
 void tell_about_policy(const catalog::Settings *settings, const Row &policy) {
     if (policy.is(policy_mechanism, "auto"))
         tell_about_auto(settings);

@@ -126,7 +126,7 @@ void remember_name(const Visit &visit, const char *id, Oid relation) {
 // A domain that is there stays as it is. Totals of an earlier table go on, but not an epoch that its settings had begun.
 void register_domain(const Visit &visit, const char *id, Oid relation, const Unit *unit) {
     const bool founds = unit != nullptr && unit->domain == nullptr;
-    // What was kept of a table of rows that is gone.
+    // A table of rows that is gone may have left one.
     run(visit,
         "DELETE FROM dp_rdr.privacy_domain d WHERE d.id = $1::uuid AND d.unit_types IS NULL "
         "AND NOT EXISTS (SELECT FROM dp_rdr.protected_table t WHERE t.domain = d.id)",
@@ -196,7 +196,7 @@ static void freeze(Oid relation, bool joins) {
                               catalog::qualified_name(relation))));
 }
 
-// Of a table that is protected, what is passed must be what was declared.
+// Refuses what is passed for a protected table unless it is what was declared.
 static void check_declared(Oid relation, const Unit *unit, const Limits &limits) {
     const catalog::UnitPath *path = declared_unit(relation);
     const char *name = catalog::qualified_name(relation);
@@ -219,7 +219,7 @@ static void check_declared(Oid relation, const Unit *unit, const Limits &limits)
                               name));
 }
 
-// Of a table that is protected whose domain was lost in a restore of a part.
+// Returns the unit of a protected table whose domain was lost in a restore of a part.
 static const Unit *founding_unit(Oid relation) {
     const catalog::UnitPath *path = declared_unit(relation);
     if (path == nullptr || !path->direct)

@@ -11,7 +11,7 @@ namespace dp::sql {
 
 // Raises an error with its remedy; detail: null for none.
 [[noreturn]] void refuse_as(int sqlstate, const char *message, const char *detail, const char *hint);
-// The same with 22023, 55000 and 0A000.
+// Raise it with 22023, 55000 and 0A000.
 [[noreturn]] void refuse_value(const char *message, const char *hint, const char *detail = nullptr);
 [[noreturn]] void refuse_state(const char *message, const char *hint, const char *detail = nullptr);
 [[noreturn]] void refuse_form(const char *message, const char *hint, const char *detail = nullptr);

@@ -5,6 +5,18 @@
 
 namespace dp::sql {
 
+Datum guarded(FunctionCallInfo fcinfo, bool safe, PGFunction function) {
+    if (!safe)
+        return null(fcinfo);
+    LOCAL_FCINFO(call, 4);
+    InitFunctionCallInfoData(*call, nullptr, PG_NARGS(), PG_GET_COLLATION(), nullptr, nullptr);
+    for (int i = 0; i < PG_NARGS(); i++)
+        call->args[i] = NullableDatum{PG_GETARG_DATUM(i), false};
+    const Datum result = function(call);
+    fcinfo->isnull = call->isnull;
+    return result;
+}
+
 // ---- values of variable length -------------------------------------------------------------------------------------
 
 // Anybody may call it, with a type that has no header. Looked up once.
@@ -32,12 +44,11 @@ DP_FUNCTION(dp_total_up_to_size) {
 
 DP_FUNCTION(dp_total_textcat) {
     constexpr Size longest = 1024 * 1024;
-    if (toast_raw_datum_size(PG_GETARG_DATUM(0)) + toast_raw_datum_size(PG_GETARG_DATUM(1)) > longest + 2 * VARHDRSZ)
-        return null(fcinfo);
-    return DirectFunctionCall2(textcat, PG_GETARG_DATUM(0), PG_GETARG_DATUM(1));
+    const Size size = toast_raw_datum_size(PG_GETARG_DATUM(0)) + toast_raw_datum_size(PG_GETARG_DATUM(1));
+    return guarded(fcinfo, size <= longest + 2 * VARHDRSZ, textcat);
 }
 
-// What the type prints; the output function is looked up once.
+// Prints a value as its type does; the output function is looked up once.
 DP_FUNCTION(dp_total_text) {
     auto *output = static_cast<FmgrInfo *>(fcinfo->flinfo->fn_extra);
     if (output == nullptr) {
@@ -60,8 +71,8 @@ DP_FUNCTION(dp_total_numeric_text) {
 
 // ---- documents -----------------------------------------------------------------------------------------------------
 
-// What a document prints can be a thousand times as large as what is stored of it (a number of 12 bytes has 131,072 digits),
-// so only single values are printed.
+// Prints single values alone: a text of a document can be a thousand times as large as what is stored of it (a number of 12 bytes has
+// 131,072 digits).
 static Datum text_of_part(FunctionCallInfo fcinfo, const JsonbValue *part) {
     if (part == nullptr)
         return null(fcinfo);

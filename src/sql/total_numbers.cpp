@@ -81,7 +81,7 @@ DP_SIGNS(int8, int64)
 
 // ---- floating point ------------------------------------------------------------------------------------------------
 
-// As the server judges: an infinity out of finite operands has overflown, a zero out of others underflown (float.h).
+// Judges as the server does: an infinity out of finite operands has overflown, a zero out of others underflown (float.h).
 template <class T> static Datum judged(FunctionCallInfo fcinfo, T result, bool may_be_infinite, bool may_be_zero) {
     if ((std::isinf(result) && !may_be_infinite) || (result == 0 && !may_be_zero))
         return null(fcinfo);
@@ -191,12 +191,9 @@ DP_NUMERIC(mul)
 DP_NUMERIC(div)
 DP_NUMERIC(mod)
 
-// A function of one numeric, and of one more argument that is handed on.
+// Calls a function of one numeric, and of one more argument that is handed on.
 static Datum of_handy(FunctionCallInfo fcinfo, PGFunction function) {
-    Numeric value = handy_numeric(fcinfo, 0);
-    if (value == nullptr)
-        return null(fcinfo);
-    return DirectFunctionCall2(function, NumericGetDatum(value), PG_NARGS() > 1 ? PG_GETARG_DATUM(1) : Datum(0));
+    return guarded(fcinfo, handy_numeric(fcinfo, 0) != nullptr, function);
 }
 
 DP_TOTAL(numeric_floor, of_handy(fcinfo, numeric_floor))
@@ -233,22 +230,20 @@ static bool is_bucket_count(int32 count) {
 }
 
 DP_FUNCTION(dp_total_width_bucket_float8) {
-    float8 value = PG_GETARG_FLOAT8(0), low = PG_GETARG_FLOAT8(1), high = PG_GETARG_FLOAT8(2);
-    if (std::isnan(value) || !std::isfinite(low) || !std::isfinite(high) || low == high ||
-        !is_bucket_count(PG_GETARG_INT32(3)))
-        return null(fcinfo);
-    return DirectFunctionCall4(width_bucket_float8, PG_GETARG_DATUM(0), PG_GETARG_DATUM(1), PG_GETARG_DATUM(2),
-                               PG_GETARG_DATUM(3));
+    float8 low = PG_GETARG_FLOAT8(1), high = PG_GETARG_FLOAT8(2);
+    return guarded(fcinfo,
+                   !std::isnan(PG_GETARG_FLOAT8(0)) && std::isfinite(low) && std::isfinite(high) && low != high &&
+                       is_bucket_count(PG_GETARG_INT32(3)),
+                   width_bucket_float8);
 }
 
 DP_FUNCTION(dp_total_width_bucket_numeric) {
     Numeric value = handy_numeric(fcinfo, 0), low = handy_numeric(fcinfo, 1), high = handy_numeric(fcinfo, 2);
-    if (value == nullptr || low == nullptr || high == nullptr || numeric_is_nan(value) || is_special(low) ||
-        is_special(high) || !is_bucket_count(PG_GETARG_INT32(3)) ||
-        DatumGetBool(DirectFunctionCall2(numeric_eq, NumericGetDatum(low), NumericGetDatum(high))))
-        return null(fcinfo);
-    return DirectFunctionCall4(width_bucket_numeric, PG_GETARG_DATUM(0), PG_GETARG_DATUM(1), PG_GETARG_DATUM(2),
-                               PG_GETARG_DATUM(3));
+    const bool safe = value != nullptr && low != nullptr && high != nullptr && !numeric_is_nan(value) &&
+                      !is_special(low) && !is_special(high) && is_bucket_count(PG_GETARG_INT32(3));
+    return guarded(fcinfo,
+                   safe && !DatumGetBool(DirectFunctionCall2(numeric_eq, NumericGetDatum(low), NumericGetDatum(high))),
+                   width_bucket_numeric);
 }
 
 // ---- casts between numbers -----------------------------------------------------------------------------------------

@@ -28,25 +28,30 @@ DP_FUNCTION(dp_total_date_mi) {
 
 DP_FUNCTION(dp_total_timestamp_mi) {
     Timestamp a = PG_GETARG_TIMESTAMP(0), b = PG_GETARG_TIMESTAMP(1), difference;
-    if (TIMESTAMP_NOT_FINITE(a) || TIMESTAMP_NOT_FINITE(b) || __builtin_sub_overflow(a, b, &difference))
-        return null(fcinfo);
-    return DirectFunctionCall2(timestamp_mi, PG_GETARG_DATUM(0), PG_GETARG_DATUM(1));
+    return guarded(fcinfo,
+                   !TIMESTAMP_NOT_FINITE(a) && !TIMESTAMP_NOT_FINITE(b) && !__builtin_sub_overflow(a, b, &difference),
+                   timestamp_mi);
 }
 
-using query::is_calm;
+// The moment is not so far that a built-in would overflow.
+static bool is_calm(FunctionCallInfo fcinfo, int i) {
+    return query::is_calm(PG_GETARG_TIMESTAMP(i));
+}
 
-static bool is_short(const Interval *span) {
+static bool is_calm_and_finite(FunctionCallInfo fcinfo, int i) {
+    return is_calm(fcinfo, i) && !TIMESTAMP_NOT_FINITE(PG_GETARG_TIMESTAMP(i));
+}
+
+static bool is_short(FunctionCallInfo fcinfo, int i) {
     constexpr int years = 1000;
     constexpr int64 longest = INT64CONST(365) * years * USECS_PER_DAY;
+    const Interval *span = PG_GETARG_INTERVAL_P(i);
     return span->month >= -12 * years && span->month <= 12 * years && span->day >= -365 * years &&
            span->day <= 365 * years && span->time >= -longest && span->time <= longest;
 }
 
-// A built-in of a timestamp and an interval.
 static Datum moved_timestamp(FunctionCallInfo fcinfo, PGFunction function) {
-    if (!is_calm(PG_GETARG_TIMESTAMP(0)) || !is_short(PG_GETARG_INTERVAL_P(1)))
-        return null(fcinfo);
-    return DirectFunctionCall2(function, PG_GETARG_DATUM(0), PG_GETARG_DATUM(1));
+    return guarded(fcinfo, is_calm(fcinfo, 0) && is_short(fcinfo, 1), function);
 }
 
 DP_TOTAL(timestamp_pl_interval, moved_timestamp(fcinfo, timestamp_pl_interval))
@@ -56,73 +61,41 @@ DP_TOTAL(timestamptz_mi_interval, moved_timestamp(fcinfo, timestamptz_mi_interva
 
 static Datum moved_day(FunctionCallInfo fcinfo, PGFunction function) {
     int overflow = 0;
-    Timestamp midnight = date2timestamp_opt_overflow(PG_GETARG_DATEADT(0), &overflow);
-    if (overflow != 0 || !is_calm(midnight) || !is_short(PG_GETARG_INTERVAL_P(1)))
-        return null(fcinfo);
-    return DirectFunctionCall2(function, PG_GETARG_DATUM(0), PG_GETARG_DATUM(1));
+    const Timestamp midnight = date2timestamp_opt_overflow(PG_GETARG_DATEADT(0), &overflow);
+    return guarded(fcinfo, overflow == 0 && query::is_calm(midnight) && is_short(fcinfo, 1), function);
 }
 
 DP_TOTAL(date_pl_interval, moved_day(fcinfo, date_pl_interval))
 DP_TOTAL(date_mi_interval, moved_day(fcinfo, date_mi_interval))
 
-static Datum converted(FunctionCallInfo fcinfo, Timestamp value, int overflow) {
-    if (overflow != 0)
-        return null(fcinfo);
-    PG_RETURN_TIMESTAMP(value);
-}
-
-DP_FUNCTION(dp_total_date_timestamp) {
+template <class From> static Datum converted(FunctionCallInfo fcinfo, Timestamp (*convert)(From, int *), From value) {
     int overflow = 0;
-    Timestamp value = date2timestamp_opt_overflow(PG_GETARG_DATEADT(0), &overflow);
-    return converted(fcinfo, value, overflow);
-}
-DP_FUNCTION(dp_total_date_timestamptz) {
-    int overflow = 0;
-    TimestampTz value = date2timestamptz_opt_overflow(PG_GETARG_DATEADT(0), &overflow);
-    return converted(fcinfo, value, overflow);
-}
-DP_FUNCTION(dp_total_timestamp_timestamptz) {
-    int overflow = 0;
-    TimestampTz value = timestamp2timestamptz_opt_overflow(PG_GETARG_TIMESTAMP(0), &overflow);
-    return converted(fcinfo, value, overflow);
+    const Timestamp result = convert(value, &overflow);
+    return overflow == 0 ? TimestampGetDatum(result) : null(fcinfo);
 }
 
-// A built-in of one timestamp, which may shift it to another time zone.
-static Datum of_calm(FunctionCallInfo fcinfo, PGFunction function) {
-    return is_calm(PG_GETARG_TIMESTAMP(0)) ? DirectFunctionCall1(function, PG_GETARG_DATUM(0)) : null(fcinfo);
-}
+DP_TOTAL(date_timestamp, converted<DateADT>(fcinfo, date2timestamp_opt_overflow, PG_GETARG_DATEADT(0)))
+DP_TOTAL(date_timestamptz, converted<DateADT>(fcinfo, date2timestamptz_opt_overflow, PG_GETARG_DATEADT(0)))
+DP_TOTAL(timestamp_timestamptz,
+         converted<Timestamp>(fcinfo, timestamp2timestamptz_opt_overflow, PG_GETARG_TIMESTAMP(0)))
 
-DP_TOTAL(timestamptz_timestamp, of_calm(fcinfo, timestamptz_timestamp))
-DP_TOTAL(timestamptz_date, of_calm(fcinfo, timestamptz_date))
+// These may shift a moment to another time zone.
+DP_TOTAL(timestamptz_timestamp, guarded(fcinfo, is_calm(fcinfo, 0), timestamptz_timestamp))
+DP_TOTAL(timestamptz_date, guarded(fcinfo, is_calm(fcinfo, 0), timestamptz_date))
 
-// A built-in of a constant (a field, a time zone), a timestamp and perhaps another constant. Some return NULL for infinities.
-static Datum of_name_and_calm(FunctionCallInfo fcinfo, PGFunction function) {
-    if (!is_calm(PG_GETARG_TIMESTAMP(1)))
-        return null(fcinfo);
-    LOCAL_FCINFO(call, 3);
-    InitFunctionCallInfoData(*call, nullptr, PG_NARGS(), InvalidOid, nullptr, nullptr);
-    for (int i = 0; i < PG_NARGS(); i++)
-        call->args[i] = NullableDatum{PG_GETARG_DATUM(i), false};
-    Datum result = function(call);
-    fcinfo->isnull = call->isnull;
-    return result;
-}
-
-DP_TOTAL(timestamp_trunc, of_name_and_calm(fcinfo, timestamp_trunc))
-DP_TOTAL(timestamptz_trunc, of_name_and_calm(fcinfo, timestamptz_trunc))
-DP_TOTAL(timestamptz_trunc_zone, of_name_and_calm(fcinfo, timestamptz_trunc_zone))
-DP_TOTAL(timestamp_zone, of_name_and_calm(fcinfo, timestamp_zone))
-DP_TOTAL(timestamptz_zone, of_name_and_calm(fcinfo, timestamptz_zone))
-DP_TOTAL(extract_timestamptz, of_name_and_calm(fcinfo, extract_timestamptz))
-DP_TOTAL(timestamptz_part, of_name_and_calm(fcinfo, timestamptz_part))
+// These have a constant first, a field or a time zone. Some return NULL for infinities.
+DP_TOTAL(timestamp_trunc, guarded(fcinfo, is_calm(fcinfo, 1), timestamp_trunc))
+DP_TOTAL(timestamptz_trunc, guarded(fcinfo, is_calm(fcinfo, 1), timestamptz_trunc))
+DP_TOTAL(timestamptz_trunc_zone, guarded(fcinfo, is_calm(fcinfo, 1), timestamptz_trunc_zone))
+DP_TOTAL(timestamp_zone, guarded(fcinfo, is_calm(fcinfo, 1), timestamp_zone))
+DP_TOTAL(timestamptz_zone, guarded(fcinfo, is_calm(fcinfo, 1), timestamptz_zone))
+DP_TOTAL(extract_timestamptz, guarded(fcinfo, is_calm(fcinfo, 1), extract_timestamptz))
+DP_TOTAL(timestamptz_part, guarded(fcinfo, is_calm(fcinfo, 1), timestamptz_part))
 
 // ---- ages, bins and printed dates ----------------------------------------------------------------------------------
 
 static Datum age_of(FunctionCallInfo fcinfo, PGFunction function) {
-    for (int i = 0; i < 2; i++)
-        if (TIMESTAMP_NOT_FINITE(PG_GETARG_TIMESTAMP(i)) || !is_calm(PG_GETARG_TIMESTAMP(i)))
-            return null(fcinfo);
-    return DirectFunctionCall2(function, PG_GETARG_DATUM(0), PG_GETARG_DATUM(1));
+    return guarded(fcinfo, is_calm_and_finite(fcinfo, 0) && is_calm_and_finite(fcinfo, 1), function);
 }
 
 DP_TOTAL(timestamp_age, age_of(fcinfo, timestamp_age))
@@ -131,12 +104,10 @@ DP_TOTAL(timestamptz_age, age_of(fcinfo, timestamptz_age))
 // Anybody may call it, with any stride and origin.
 static Datum bin_of(FunctionCallInfo fcinfo, PGFunction function) {
     const Interval *stride = PG_GETARG_INTERVAL_P(0);
-    Timestamp origin = PG_GETARG_TIMESTAMP(2);
-    if (!is_short(stride) || stride->month != 0 || stride->day < 0 || stride->time < 0 ||
-        (stride->day == 0 && stride->time == 0) || TIMESTAMP_NOT_FINITE(origin) || !is_calm(origin) ||
-        !is_calm(PG_GETARG_TIMESTAMP(1)))
-        return null(fcinfo);
-    return DirectFunctionCall3(function, PG_GETARG_DATUM(0), PG_GETARG_DATUM(1), PG_GETARG_DATUM(2));
+    const bool forward =
+        stride->month == 0 && stride->day >= 0 && stride->time >= 0 && (stride->day > 0 || stride->time > 0);
+    return guarded(fcinfo, forward && is_short(fcinfo, 0) && is_calm(fcinfo, 1) && is_calm_and_finite(fcinfo, 2),
+                   function);
 }
 
 DP_TOTAL(timestamp_bin, bin_of(fcinfo, timestamp_bin))
@@ -145,7 +116,7 @@ DP_TOTAL(timestamptz_bin, bin_of(fcinfo, timestamptz_bin))
 // The built-in reads names of days in the language of lc_time first, which may fail, so nothing of it is called.
 static Datum printed_moment(FunctionCallInfo fcinfo, Timestamp moment) {
     char format[query::longest_date_format + 1];
-    if (TIMESTAMP_NOT_FINITE(moment) || !is_calm(moment) ||
+    if (TIMESTAMP_NOT_FINITE(moment) || !query::is_calm(moment) ||
         toast_raw_datum_size(PG_GETARG_DATUM(1)) > query::longest_date_format + VARHDRSZ)
         return null(fcinfo);
     text_to_cstring_buffer(PG_GETARG_TEXT_PP(1), format, sizeof(format));
@@ -161,8 +132,7 @@ static Datum printed_moment(FunctionCallInfo fcinfo, Timestamp moment) {
 
 DP_TOTAL(timestamp_to_char, printed_moment(fcinfo, PG_GETARG_TIMESTAMP(0)))
 DP_FUNCTION(dp_total_timestamptz_to_char) {
-    TimestampTz moment = PG_GETARG_TIMESTAMPTZ(0);
-    if (TIMESTAMP_NOT_FINITE(moment) || !is_calm(moment))
+    if (!is_calm_and_finite(fcinfo, 0))
         return null(fcinfo);
     return printed_moment(fcinfo, DatumGetTimestamp(DirectFunctionCall1(timestamptz_timestamp, PG_GETARG_DATUM(0))));
 }
@@ -177,7 +147,7 @@ static bool style_of(FunctionCallInfo fcinfo, query::DateSettings *style) {
     return query::read_date_style(name, style);
 }
 
-// The moment that the argument says, in the order of the style.
+// Reads the moment that the argument says, in the order of the style.
 static bool moment_of_text(FunctionCallInfo fcinfo, int *type, struct pg_tm *tm, fsec_t *microseconds) {
     query::DateSettings style;
     const char *text = trimmed(fcinfo);

@@ -1,4 +1,4 @@
-// What total replacements share (query/total.hpp): arguments and results, of numbers above all. Each replacement has the value of the
+// Arguments and results of total replacements (query/total.hpp). Each replacement has the value of the
 // built-in where that has one, and NULL where it would raise an error, and for a few NULL a little earlier, where the table of total
 // functions says so. All are strict and cost O(row). The symbol of one is dp_total_ and the built-in's own.
 #pragma once
@@ -73,9 +73,11 @@ constexpr Size short_number = 128; // bytes: four digits in two
 
 Numeric numeric_of(const char *text);
 // Return the number, or null if it is so large, so small or so long that an operation would overflow, or take long. NaN and infinities
-// are small. What is long is not even fetched.
+// are small. Nothing long is fetched.
 Numeric handy(FunctionCallInfo fcinfo, Numeric value);
 Numeric handy_numeric(FunctionCallInfo fcinfo, int i);
+// Calls a built-in with the arguments of its replacement, if they are safe.
+Datum guarded(FunctionCallInfo fcinfo, bool safe, PGFunction function);
 // Returns the argument without white space around it; null when it is too long for any value.
 char *trimmed(FunctionCallInfo fcinfo);
 

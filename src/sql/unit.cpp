@@ -1,10 +1,12 @@
-// What `unit` of dp_protect() and dp_set_unit() says.
+// Reads `unit` of dp_protect() and dp_set_unit().
 #include "border/versions.hpp"
 #include "catalog/facade.hpp"
 #include "catalog/foreign_part.hpp"
 #include "sql/arguments.hpp"
 #include "sql/domain.hpp"
 #include "sql/setter.hpp"
+
+using dp::catalog::Visit;
 
 namespace dp::sql {
 
@@ -100,61 +102,46 @@ static const char *column_list(Oid relation, int ncolumns, const AttrNumber *col
 // ---- the table that they refer to ----------------------------------------------------------------------------------
 
 namespace {
-// Holds a foreign key on exactly the columns of a unit, in their order.
+// Holds a table that the columns of a unit refer to, and its columns in their order.
 struct Reference {
     Oid table;
     AttrNumber *key;
 };
 } // namespace
 
-static Reference *new_reference(Oid table, int ncolumns) {
-    auto *reference = static_cast<Reference *>(palloc(sizeof(Reference)));
-    *reference = Reference{table, static_cast<AttrNumber *>(palloc(sizeof(AttrNumber) * ncolumns))};
-    return reference;
-}
+// $1: the table, $2: its columns, $3: the table that they refer to, or 0. Foreign keys on exactly these columns, or else the primary key
+// of that table. A key to a partitioned table has one to each partition beside it.
+static constexpr char references_sql[] = R"sql(
+WITH key AS (
+  SELECT k.confrelid AS oid, k.conname AS name,
+    ARRAY(SELECT k.confkey[array_position(k.conkey, u.attnum)] FROM unnest($2) WITH ORDINALITY u (attnum, place) ORDER BY u.place) AS columns
+  FROM pg_constraint k JOIN pg_class c ON c.oid = k.confrelid
+  WHERE k.conrelid = $1 AND k.contype = 'f' AND k.confrelid <> k.conrelid AND NOT c.relispartition
+    AND cardinality(k.conkey) = cardinality($2) AND k.conkey @> $2 AND ($3 = 0 OR k.confrelid = $3))
+SELECT k.oid, k.columns, k.name FROM key k
+UNION ALL
+SELECT i.indrelid, (i.indkey::int2[])[0:i.indnkeyatts - 1], NULL FROM pg_index i
+WHERE i.indrelid = $3 AND i.indisprimary AND i.indisvalid AND i.indnkeyatts = cardinality($2) AND NOT EXISTS (SELECT FROM key)
+ORDER BY 3)sql";
 
-// Returns each of `values` that stands where `from` has one of `wanted`, in their order; null where one is not there.
-static AttrNumber *reordered(int n, const AttrNumber *wanted, const AttrNumber *from, const AttrNumber *values) {
-    auto *found = static_cast<AttrNumber *>(palloc(sizeof(AttrNumber) * n));
-    for (int i = 0; i < n; i++) {
-        int j = 0;
-        while (j < n && from[j] != wanted[i])
-            j++;
-        if (j == n)
-            return nullptr;
-        found[i] = values[j];
-    }
-    return found;
-}
-
-// Null unless it is on exactly these columns.
-static Reference *reference_of(const ForeignKeyCacheInfo *info, const Unit &unit) {
-    if (info->nkeys != unit.ncolumns || info->confrelid == info->conrelid)
-        return nullptr;
-    Reference *reference = new_reference(info->confrelid, unit.ncolumns);
-    reference->key = reordered(unit.ncolumns, unit.columns, info->conkey, info->confkey);
-    return reference->key == nullptr ? nullptr : reference;
-}
-
-static bool is_partition(Oid relation) {
-    HeapTuple tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(relation));
-    bool partition = HeapTupleIsValid(tuple) && ((Form_pg_class)GETSTRUCT(tuple))->relispartition;
-    if (HeapTupleIsValid(tuple))
-        ReleaseSysCache(tuple);
-    return partition;
-}
-
-// Those of a partitioned table have one for each partition that they refer to as well: only the first is one.
-static List *references_of(Oid relation, const Unit &unit) {
+static List *references_of(Oid relation, int ncolumns, const AttrNumber *columns, Oid table) {
+    Datum elements[catalog::max_unit_columns];
+    for (int i = 0; i < ncolumns; i++)
+        elements[i] = Int16GetDatum(columns[i]);
+    ArrayType *array = construct_array(elements, ncolumns, INT2OID, sizeof(int16), true, TYPALIGN_SHORT);
+    Visit visit = Visit::read();
+    const uint64 n = run(visit, references_sql, {relation, {INT2ARRAYOID, PointerGetDatum(array)}, table});
+    MemoryContextSwitchTo(visit.spi.caller);
     List *references = NIL;
-    Relation table = table_open(relation, AccessShareLock);
-    ListCell *cell;
-    foreach (cell, RelationGetFKeyList(table)) {
-        Reference *reference = reference_of(lfirst_node(ForeignKeyCacheInfo, cell), unit);
-        if (reference != nullptr && !is_partition(reference->table))
-            references = lappend(references, reference);
+    for (uint64 i = 0; i < n; i++) {
+        bool isnull;
+        auto *reference = static_cast<Reference *>(palloc(sizeof(Reference)));
+        reference->table = oid_at(i, 1);
+        reference->key =
+            reinterpret_cast<AttrNumber *>(ARR_DATA_PTR(DatumGetArrayTypePCopy(border::Spi::value(i, 2, &isnull))));
+        references = lappend(references, reference);
     }
-    table_close(table, NoLock);
+    visit.leave();
     return references;
 }
 
@@ -181,7 +168,7 @@ static void check_one_owner(Oid parent, Oid relation) {
 
 // Without a table: a foreign key says which. With one that has units it is a step, else a mistake unless it is said.
 static Reference *guess_reference(Oid relation, const Unit &unit) {
-    List *references = references_of(relation, unit);
+    List *references = references_of(relation, unit.ncolumns, unit.columns, InvalidOid);
     Reference *found = nullptr;
     ListCell *cell;
     foreach (cell, references) {
@@ -202,59 +189,39 @@ static Reference *guess_reference(Oid relation, const Unit &unit) {
     return found;
 }
 
-static Reference *primary_key_of(Oid table, int ncolumns) {
-    Relation relation = table_open(table, AccessShareLock);
-    Oid index = border::primary_key_index(relation);
-    Reference *reference = nullptr;
-    if (OidIsValid(index)) {
-        Relation key = index_open(index, AccessShareLock);
-        if (key->rd_index->indnkeyatts == ncolumns) {
-            reference = new_reference(table, ncolumns);
-            for (int i = 0; i < ncolumns; i++)
-                reference->key[i] = key->rd_index->indkey.values[i];
-        }
-        index_close(key, NoLock);
-    }
-    table_close(relation, NoLock);
-    return reference;
-}
-
-// The columns of the table that was named: written, of the one foreign key to it, or its primary key.
+// Returns the columns of the table that was named: written, of the one foreign key to it, or its primary key.
 static Reference *named_reference(Oid relation, Oid table, const List *key, const Unit &unit) {
-    Reference *reference = new_reference(table, unit.ncolumns);
     if (key != NIL) {
         if (list_length(key) != unit.ncolumns)
             refuse_value(psprintf("the unit has %d columns and refers to %d", unit.ncolumns, list_length(key)),
                          psprintf("Name as many columns of %s as of %s, in the same order.", qualified_name(table),
                                   qualified_name(relation)));
-        reference->key = find_columns(table, key);
+        auto *reference = static_cast<Reference *>(palloc(sizeof(Reference)));
+        *reference = Reference{table, find_columns(table, key)};
         return reference;
     }
-    Reference *found = nullptr;
-    int n = 0;
-    ListCell *cell;
-    foreach (cell, references_of(relation, unit))
-        if (static_cast<Reference *>(lfirst(cell))->table == table) {
-            found = static_cast<Reference *>(lfirst(cell));
-            n++;
-        }
-    if (n == 0)
-        found = primary_key_of(table, unit.ncolumns);
-    if (found == nullptr || n > 1)
+    List *references = references_of(relation, unit.ncolumns, unit.columns, table);
+    if (list_length(references) != 1)
         refuse_state(psprintf("it is not clear which columns of %s the unit refers to", qualified_name(table)),
                      psprintf("Write them: '... -> %s (column, ...)'.", qualified_name(table)));
-    return found;
+    return static_cast<Reference *>(linitial(references));
 }
 
 // ---- where it leads ------------------------------------------------------------------------------------------------
 
-// Whether the reference is to the parent's own unit; puts the columns into the order that this has there.
+// Returns whether the reference is to the parent's own unit; puts the columns into the order that this has there.
 static bool order_as_units(const UnitPath *parent, const Reference &reference, Unit *unit) {
     if (!parent->direct || parent->ncolumns != unit->ncolumns)
         return false;
-    AttrNumber *columns = reordered(unit->ncolumns, parent->columns, reference.key, unit->columns);
-    if (columns == nullptr)
-        return false;
+    auto *columns = static_cast<AttrNumber *>(palloc(sizeof(AttrNumber) * unit->ncolumns));
+    for (int i = 0; i < unit->ncolumns; i++) {
+        int j = 0;
+        while (j < unit->ncolumns && reference.key[j] != parent->columns[i])
+            j++;
+        if (j == unit->ncolumns)
+            return false;
+        columns[i] = unit->columns[j];
+    }
     unit->columns = columns;
     return true;
 }
@@ -377,12 +344,9 @@ bool is_declared_unit(const UnitPath *path, const Unit &unit) {
     return true;
 }
 
-// Whether a foreign key would be followed if the table itself were not named.
+// Returns whether a foreign key would be followed if the table itself were not named.
 static bool refers(const UnitPath *path) {
-    Unit unit = {};
-    unit.ncolumns = path->ncolumns;
-    unit.columns = path->columns;
-    return references_of(path->relation, unit) != NIL;
+    return references_of(path->relation, path->ncolumns, path->columns, InvalidOid) != NIL;
 }
 
 const char *unit_text(const UnitPath *path) {
