@@ -4,7 +4,7 @@
 #include "query/shape.hpp"
 #include "sql/arguments.hpp"
 #include "sql/carry_over.hpp"
-#include "sql/controller.hpp"
+#include "sql/setter.hpp"
 extern "C" {
 #include <catalog/indexing.h>
 #include <catalog/pg_attribute.h>
@@ -19,72 +19,39 @@ namespace dp::sql {
 
 namespace {
 struct Columns {
-    ArrayType *names;
-    bool in_place; // the view's own columns are as they were: others go behind them
-    bool same;     // there is nothing to do
-};
-
-struct Names {
-    Datum values[MaxHeapAttributeNumber];
-    int n;
-    void add(const char *name) { values[n++] = CStringGetTextDatum(name); }
+    ArrayType *names; // null: all, in the order of the table
+    bool in_place;    // the view's own columns are as they were: others go behind them
+    bool same;        // there is nothing to do
 };
 } // namespace
 
-static Form_pg_attribute column_named(TupleDesc columns, const char *name) {
-    for (int i = 0; i < columns->natts; i++) {
-        Form_pg_attribute column = TupleDescAttr(columns, i);
-        if (!column->attisdropped && strcmp(NameStr(column->attname), name) == 0)
-            return column;
-    }
-    return nullptr;
-}
+// $1: the view, $2: the table, $3: whether the view was made with all columns: it gets all that there are now. A list of columns is kept as
+// far as they exist.
+static constexpr char columns_sql[] = R"sql(
+WITH mine AS (SELECT a.* FROM pg_attribute a WHERE a.attrelid = $1 AND a.attnum > 0 AND NOT a.attisdropped),
+theirs AS (SELECT a.* FROM pg_attribute a WHERE a.attrelid = $2 AND a.attnum > 0 AND NOT a.attisdropped),
+other AS (SELECT array_agg(t.attname::text ORDER BY t.attnum) AS names FROM theirs t
+          WHERE $3 AND t.attname NOT IN (SELECT m.attname FROM mine m)),
+kept AS (
+  SELECT array_agg(m.attname::text ORDER BY m.attnum) FILTER (WHERE t.attname IS NOT NULL) AS names,
+    bool_and((t.atttypid, t.atttypmod, t.attcollation) IS NOT DISTINCT FROM (m.atttypid, m.atttypmod, m.attcollation)) AS in_place
+  FROM mine m LEFT JOIN theirs t ON t.attname = m.attname)
+SELECT CASE WHEN k.in_place OR NOT $3 THEN k.names || o.names END, k.in_place, k.in_place AND o.names IS NULL FROM kept k, other o)sql";
 
-static bool is_same(Form_pg_attribute mine, Form_pg_attribute theirs) {
-    return mine->atttypid == theirs->atttypid && mine->atttypmod == theirs->atttypmod &&
-           mine->attcollation == theirs->attcollation;
-}
-
-// The view's columns that the table still has.
-static void add_kept(TupleDesc view, TupleDesc table, Names *names, Columns *columns) {
-    for (int i = 0; i < view->natts; i++) {
-        Form_pg_attribute mine = TupleDescAttr(view, i), theirs = column_named(table, NameStr(mine->attname));
-        if (theirs == nullptr || !is_same(mine, theirs))
-            columns->in_place = columns->same = false;
-        if (theirs != nullptr)
-            names->add(NameStr(mine->attname));
-    }
-}
-
-static void add_others(TupleDesc view, TupleDesc table, Names *names, Columns *columns) {
-    for (int i = 0; i < table->natts; i++) {
-        Form_pg_attribute theirs = TupleDescAttr(table, i);
-        if (theirs->attisdropped || column_named(view, NameStr(theirs->attname)) != nullptr)
-            continue;
-        names->add(NameStr(theirs->attname));
-        columns->same = false;
-    }
-}
-
-// A view that was made with all columns gets all there are now; a list of columns is kept as far as they exist.
 static Columns columns_of(const catalog::Settings *settings, bool all_columns) {
-    Relation view = table_open(settings->view, AccessShareLock), table = table_open(settings->relation, NoLock);
-    auto *names = static_cast<Names *>(palloc0(sizeof(Names)));
-    Columns columns = {nullptr, true, true};
-    add_kept(RelationGetDescr(view), RelationGetDescr(table), names, &columns);
-    if (all_columns && columns.in_place)
-        add_others(RelationGetDescr(view), RelationGetDescr(table), names, &columns);
-    table_close(view, NoLock);
-    table_close(table, NoLock);
-    if (names->n == 0 && !all_columns)
-        ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-                        errmsg("%s has none of the columns that were listed for %s", settings->relation_name,
-                               settings->view_name),
-                        errhint("Drop the view with dp_unprotect() and make another with dp_protect(); the ledger and "
-                                "the totals stay.")));
-    // Made anew with all columns: in the order of the table.
-    if (!all_columns || columns.in_place)
-        columns.names = construct_array(names->values, names->n, TEXTOID, -1, false, TYPALIGN_INT);
+    LockRelationOid(settings->view, AccessShareLock);
+    Visit visit = Visit::read();
+    (void)run(visit, columns_sql, {settings->view, settings->relation, all_columns});
+    bool isnull;
+    const Datum names = border::Spi::value(0, 1, &isnull);
+    MemoryContextSwitchTo(visit.spi.caller);
+    const Columns columns = {isnull ? nullptr : DatumGetArrayTypePCopy(names), flag_at(0, 2), flag_at(0, 3)};
+    visit.leave();
+    if (isnull && !all_columns)
+        refuse_state(
+            psprintf("%s has none of the columns that were listed for %s", settings->relation_name,
+                     settings->view_name),
+            "Drop the view with dp_unprotect() and make another with dp_protect(); the ledger and the totals stay.");
     return columns;
 }
 
@@ -176,9 +143,13 @@ static void give_back(const Belongings &all, Oid view) {
     CommandCounterIncrement();
 }
 
-// What depends on the view or on its row type, but the view itself.
-const char *const dependents_sql = R"sql(
-SELECT string_agg(x.name, ', ' ORDER BY x.name) FROM (
+// Finds what depends on the view or on its row type, but the view itself. $2: its name.
+static constexpr char dependents_sql[] = R"sql(
+SELECT '2BP01', format('cannot make %s anew: other objects depend on it', $2),
+  format('They would be lost: %s.', string_agg(x.name, ', ' ORDER BY x.name)),
+  'A column was renamed, dropped, or changed its type. Keep the definitions (pg_get_viewdef), drop these objects, call '
+  'dp_refresh(), and create them again. Policies and rights stay.'
+FROM (
   SELECT DISTINCT CASE WHEN r.oid IS NULL THEN pg_describe_object(d.classid, d.objid, d.objsubid)
                        ELSE pg_describe_object('pg_class'::regclass, r.ev_class, 0) END COLLATE "C" AS name
   FROM pg_class c JOIN pg_type y ON y.oid = c.reltype
@@ -187,17 +158,6 @@ SELECT string_agg(x.name, ', ' ORDER BY x.name) FROM (
   LEFT JOIN pg_rewrite r ON d.classid = 'pg_rewrite'::regclass AND r.oid = d.objid
   WHERE c.oid = $1 AND d.deptype IN ('n', 'a') AND r.ev_class IS DISTINCT FROM c.oid) x
 HAVING count(*) > 0)sql";
-
-static void check_dependents(const Visit &visit, const catalog::Settings *settings) {
-    if (run_with_oid(visit, dependents_sql, settings->view) == 0)
-        return;
-    ereport(ERROR,
-            (errcode(ERRCODE_DEPENDENT_OBJECTS_STILL_EXIST),
-             errmsg("cannot make %s anew: other objects depend on it", settings->view_name),
-             errdetail("They would be lost: %s.", visit.spi.text(0, 1)),
-             errhint("A column was renamed, dropped, or changed its type. Keep the definitions (pg_get_viewdef), "
-                     "drop these objects, call dp_refresh(), and create them again. Policies and rights stay.")));
-}
 
 // ---- the view ------------------------------------------------------------------------------------------------------
 
@@ -216,7 +176,7 @@ static const char *options_of(Oid view) {
 
 static Oid make_anew(const catalog::Settings *settings, const Columns &columns) {
     Visit visit = Visit::read();
-    check_dependents(visit, settings);
+    refuse_first(visit, dependents_sql, {settings->view, settings->view_name});
     visit.leave();
     Oid owner = catalog::relation_owner(settings->view), schema = get_rel_namespace(settings->view);
     const char *name = get_rel_name(settings->view);
@@ -232,8 +192,8 @@ static Oid make_anew(const catalog::Settings *settings, const Columns &columns) 
 
 // ---- bounds and groups of columns that are gone --------------------------------------------------------------------
 
-// A new column of that name would have them, and nobody declared them for it.
-const char *const forget_sql = R"sql(
+// A new column of that name would have them, and nobody declared them for it. $2: the table's name.
+static constexpr char forget_sql[] = R"sql(
 WITH bounds AS (
   DELETE FROM dp_rdr.column_bounds b WHERE b.relation::oid = $1 AND NOT EXISTS (
     SELECT FROM pg_attribute a WHERE a.attrelid = $1 AND a.attname = b.column_name AND a.attnum > 0 AND NOT a.attisdropped)
@@ -243,31 +203,18 @@ groups AS (
     SELECT FROM pg_attribute a WHERE a.attrelid = $1 AND a.attname = g.column_name AND a.attnum > 0 AND NOT a.attisdropped)
   RETURNING g.column_name, format('dp_set_groups(%L, ''...'', %s)', g.relation,
     CASE WHEN length(g.groups::text) <= 1000 THEN quote_literal(g.groups) ELSE '...' END) AS again)
-SELECT * FROM (SELECT 'bounds' AS what, * FROM bounds UNION ALL SELECT 'groups', * FROM groups) x
+SELECT 'notice', format('the %s of column %I, which %s has no longer, are taken away', x.what, x.column_name, $2), NULL,
+  format('If it was renamed: SELECT %s;', x.again)
+FROM (SELECT 'bounds' AS what, * FROM bounds UNION ALL SELECT 'groups', * FROM groups) x
 ORDER BY x.column_name COLLATE "C", x.what)sql";
-
-static void forget_gone_columns(const catalog::Settings *settings) {
-    Visit visit = Visit::write();
-    uint64 rows = run_with_oid(visit, forget_sql, settings->relation);
-    auto **texts = static_cast<const char **>(MemoryContextAlloc(visit.spi.caller, sizeof(char *) * (3 * rows + 1)));
-    for (uint64 i = 0; i < 3 * rows; i++)
-        texts[i] = visit.spi.text(i / 3, static_cast<int>(i % 3) + 1);
-    visit.leave(); // under its settings nothing is printed
-    for (uint64 i = 0; i < rows; i++)
-        ereport(NOTICE, (errmsg("the %s of column %s, which %s has no longer, are taken away", texts[3 * i],
-                                quote_identifier(texts[3 * i + 1]), settings->relation_name),
-                         errhint("If it was renamed: SELECT %s;", texts[3 * i + 2])));
-}
 
 static bool has_all_columns(const catalog::Settings *settings) {
     Visit visit = Visit::write();
     lock_declarations(visit, settings->relation);
-    if (run_with_oid(visit, "SELECT v.all_columns FROM dp_rdr.restricted_view v WHERE v.view::oid = $1",
-                     settings->view) != 1)
-        ereport(ERROR, (errcode(ERRCODE_LOCK_NOT_AVAILABLE),
-                        errmsg("%s is being changed by another call", settings->view_name), errhint("Try again.")));
-    bool isnull;
-    bool all = DatumGetBool(border::Spi::value(0, 1, &isnull));
+    if (run(visit, "SELECT v.all_columns FROM dp_rdr.restricted_view v WHERE v.view::oid = $1", {settings->view}) != 1)
+        refuse_as(ERRCODE_LOCK_NOT_AVAILABLE, psprintf("%s is being changed by another call", settings->view_name),
+                  nullptr, "Try again.");
+    const bool all = flag_at(0, 1);
     visit.leave();
     return all;
 }
@@ -280,10 +227,9 @@ DP_CALL(dp_refresh) {
     catalog::check_protectable(settings->relation);
     bool all_columns = has_all_columns(settings);
     if (catalog::table_of_facade(settings->view) != settings->relation)
-        ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-                        errmsg("%s is no longer a restricted view over %s: its rule was replaced", settings->view_name,
-                               settings->relation_name),
-                        errhint("Drop it with dp_unprotect() and make another with dp_protect().")));
+        refuse_state(psprintf("%s is no longer a restricted view over %s: its rule was replaced", settings->view_name,
+                              settings->relation_name),
+                     "Drop it with dp_unprotect() and make another with dp_protect().");
     // A filter over a column that is gone fails here, and nothing has been lost.
     if (settings->filter != nullptr)
         query::canonical_condition(settings->filter, settings->relation, "filter");
@@ -296,7 +242,10 @@ DP_CALL(dp_refresh) {
         run_as(catalog::relation_owner(view),
                facade_statement(psprintf("CREATE OR REPLACE VIEW %s%s", settings->view_name, options_of(view)),
                                 settings->relation, columns.names));
-    forget_gone_columns(settings);
+    Visit visit = Visit::write();
+    const Reports gone = reports_of(visit, forget_sql, {settings->relation, settings->relation_name});
+    visit.leave();
+    tell(gone);
     remember_names(view, settings->relation);
     PG_RETURN_OID(view);
 }
