@@ -147,18 +147,16 @@ static void check_whole(const Side &side) {
 // Warns of policies whose share is less than what their role has spent by now.
 static void warn_of_shares(const Side &into) {
     Visit visit = Visit::read();
-    const Reports reports = reports_of(
-        visit,
-        "SELECT 'warning', format('role %s has spent epsilon %s, more than its share %s on %s: no query of it will be "
-        "answered there', "
-        "p.grantee, s.public_epsilon, trim_scale(p.epsilon_total), p.view), NULL, "
-        "format('Its charges in both domains count. dp_grant(%L, %L, epsilon_total => ...) sets the share.', p.view, "
-        "p.grantee) "
-        "FROM dp_rdr.protected_table t JOIN dp_rdr.protected_table o ON o.domain = t.domain "
-        "JOIN dp_rdr.restricted_view v ON v.relation = o.relation JOIN dp_rdr.policy p ON p.view = v.view "
-        "JOIN dp_rdr.odometer_share s ON s.id = t.domain AND s.grantee = pg_get_userbyid(p.grantee) "
-        "WHERE t.relation::oid = $1 AND p.epsilon_total < s.public_epsilon ORDER BY p.grantee::text, p.view::text",
-        {into.relation});
+    const Reports reports = reports_of(visit,
+                                       R"sql(
+SELECT 'warning', format('role %s has spent epsilon %s, more than its share %s on %s: no query of it will be answered there',
+                         p.grantee, s.public_epsilon, trim_scale(p.epsilon_total), p.view), NULL,
+  format('Its charges in both domains count. dp_grant(%L, %L, epsilon_total => ...) sets the share.', p.view, p.grantee)
+FROM dp_rdr.protected_table t JOIN dp_rdr.protected_table o ON o.domain = t.domain
+JOIN dp_rdr.restricted_view v ON v.relation = o.relation JOIN dp_rdr.policy p ON p.view = v.view
+JOIN dp_rdr.odometer_share s ON s.id = t.domain AND s.grantee = pg_get_userbyid(p.grantee)
+WHERE t.relation::oid = $1 AND p.epsilon_total < s.public_epsilon ORDER BY p.grantee::text, p.view::text)sql",
+                                       {into.relation});
     visit.leave();
     tell(reports);
 }

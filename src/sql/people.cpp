@@ -71,9 +71,8 @@ void warn_of_many_rows(Oid relation) {
     Visit visit = Visit::read();
     const Reports reports =
         reports_of(visit,
-                   "SELECT h.severity, format('%s of %s is one individual here: %s', CASE WHEN t.unit IS NULL THEN "
-                   "'one row' ELSE 'a unit' END, "
-                   "t.relation, h.finding), NULL, h.remedy "
+                   "SELECT h.severity, format('%s of %s is one individual here: %s', "
+                   "CASE WHEN t.unit IS NULL THEN 'one row' ELSE 'a unit' END, t.relation, h.finding), NULL, h.remedy "
                    "FROM dp_rdr.protected_table t, dp_rdr.people_hints($1) h WHERE t.relation::oid = $1",
                    {relation});
     visit.leave();
@@ -113,8 +112,7 @@ void check_limits(Oid relation, const Unit *unit, const Limits &limits) {
                   psprintf("max_rows must not be null: no key of %s says that a unit has one row",
                            catalog::qualified_name(relation)),
                   nullptr,
-                  "Pass how many rows of one unit shall count, max_rows => 20, chosen without looking at "
-                  "the rows.");
+                  "Pass how many rows of one unit shall count, max_rows => 20, chosen without looking at the rows.");
     const int most = Max(limits.max_rows, 1);
     if (limits.max_groups > most)
         refuse_value(psprintf("max_groups is %d, above max_rows, %d", limits.max_groups, most),

@@ -232,16 +232,14 @@ static Reports spread_profile(const Visit &visit, const catalog::Settings *setti
                           "FROM dp_rdr.policy p, %s AND $3 IS NULL AND p.selection = 'profile' LIMIT 1",
                           others),
                  {settings->view, role, profile, settings->id_text});
-    return reports_of(
-        visit,
-        psprintf("WITH moved AS (UPDATE dp_rdr.policy p SET profile = $3 FROM %s RETURNING p.view::text) "
-                 "SELECT 'notice', format('the risk profile of role %%s was %%s its policies on other views of %%s, "
-                 "too: %%s', "
-                 "$5, CASE WHEN $3 IS NULL THEN 'taken from' ELSE 'set for' END, $6, "
-                 "string_agg(view, ', ' ORDER BY view COLLATE \"C\")), "
-                 "'It is about all that the role''s answers on the table tell.', NULL FROM moved HAVING count(*) > 0",
-                 others),
-        {settings->view, role, profile, settings->id_text, grantee, settings->relation_name});
+    return reports_of(visit,
+                      psprintf(R"sql(
+WITH moved AS (UPDATE dp_rdr.policy p SET profile = $3 FROM %s RETURNING p.view::text)
+SELECT 'notice', format('the risk profile of role %%s was %%s its policies on other views of %%s, too: %%s', $5,
+    CASE WHEN $3 IS NULL THEN 'taken from' ELSE 'set for' END, $6, string_agg(view, ', ' ORDER BY view COLLATE "C")),
+  'It is about all that the role''s answers on the table tell.', NULL FROM moved HAVING count(*) > 0)sql",
+                               others),
+                      {settings->view, role, profile, settings->id_text, grantee, settings->relation_name});
 }
 
 // A view that was refreshed or dropped while this call waited is another one, or none.

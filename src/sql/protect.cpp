@@ -156,14 +156,11 @@ void register_unit(const Visit &visit, const char *id, Oid relation, const Unit 
     const Datum columns = unit == nullptr ? Datum{0} : unit_array(relation, unit->ncolumns, unit->columns);
     const Datum key = has_key ? unit_array(unit->parent, unit->ncolumns, unit->parent_key) : Datum{0};
     run(visit,
-        "INSERT INTO dp_rdr.protected_table (relation, domain, unit, parent, parent_key, max_rows, max_groups, "
-        "max_rows_per_group) VALUES ($1::regclass, $2::uuid, $3, $4::regclass, $5, nullif($6, 0), nullif($7, 0), "
-        "nullif($8, 0)) "
-        "ON CONFLICT (relation) DO UPDATE SET (domain, unit, parent, parent_key, max_rows, max_groups, "
-        "max_rows_per_group) = "
-        "(excluded.domain, excluded.unit, excluded.parent, excluded.parent_key, excluded.max_rows, "
-        "excluded.max_groups, "
-        "excluded.max_rows_per_group)",
+        R"sql(
+INSERT INTO dp_rdr.protected_table AS t (relation, domain, unit, parent, parent_key, max_rows, max_groups, max_rows_per_group)
+VALUES ($1::regclass, $2::uuid, $3, $4::regclass, $5, nullif($6, 0), nullif($7, 0), nullif($8, 0))
+ON CONFLICT (relation) DO UPDATE SET (domain, unit, parent, parent_key, max_rows, max_groups, max_rows_per_group) =
+  ($2::uuid, $3, $4::regclass, $5, nullif($6, 0), nullif($7, 0), nullif($8, 0)))sql",
         {relation,
          id,
          {TEXTARRAYOID, columns, unit == nullptr},
@@ -247,9 +244,8 @@ static Identity register_table(Oid relation, const Unit *unit, const Limits &lim
 
 // Names no view: it stays true when this one is renamed.
 constexpr char comment_of_facade[] =
-    "Rows are private. Ask for numbers, and get them with noise: SELECT count(*), sum(x), avg(x) ... WHERE ... GROUP "
-    "BY ... "
-    "dp_about() of this view says what may be asked, dp_explain() of a query what it costs.";
+    "Rows are private. Ask for numbers, and get them with noise: SELECT count(*), sum(x), avg(x) ... WHERE ... "
+    "GROUP BY ... dp_about() of this view says what may be asked, dp_explain() of a query what it costs.";
 
 static Oid protect(Oid relation, const char *name, ArrayType *columns, const char *filter, const char *text,
                    const Unit *unit, const Limits &limits) {
@@ -264,8 +260,8 @@ static Oid protect(Oid relation, const char *name, ArrayType *columns, const cha
     CreateComments(facade, RelationRelationId, 0, comment_of_facade);
     Visit visit = Visit::write();
     run(visit,
-        "INSERT INTO dp_rdr.restricted_view (view, relation, filter, all_columns) VALUES ($1::regclass, $2::regclass, "
-        "$3, $4)",
+        "INSERT INTO dp_rdr.restricted_view (view, relation, filter, all_columns) "
+        "VALUES ($1::regclass, $2::regclass, $3, $4)",
         {facade, relation, filter, columns == nullptr});
     visit.leave();
     remember_names(facade, relation);

@@ -72,11 +72,10 @@ DP_CALL(dp_set_total) {
     const char *text = summed_text(relation, expression);
     check_has_several(relation);
     change(relation,
-           "WITH gone AS (DELETE FROM dp_rdr.unit_limit l WHERE $3 IS NULL AND l.relation::oid = $1 AND l.expression = "
-           "$2) "
-           "INSERT INTO dp_rdr.unit_limit AS l (relation, expression, total) SELECT $1::regclass, $2, $3 WHERE $3 IS "
-           "NOT NULL "
-           "ON CONFLICT (relation, expression) DO UPDATE SET total = excluded.total",
+           R"sql(
+WITH gone AS (DELETE FROM dp_rdr.unit_limit l WHERE $3 IS NULL AND l.relation::oid = $1 AND l.expression = $2)
+INSERT INTO dp_rdr.unit_limit (relation, expression, total) SELECT $1::regclass, $2, $3 WHERE $3 IS NOT NULL
+ON CONFLICT (relation, expression) DO UPDATE SET total = excluded.total)sql",
            {relation, text, {NUMERICOID, PG_GETARG_DATUM(2), total == nullptr}});
     PG_RETURN_VOID();
 }
