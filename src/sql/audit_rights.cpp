@@ -119,14 +119,11 @@ UNION ALL
 SELECT c.name, format('epsilon_lifetime = %s promises next to nothing', c.epsilon_lifetime),
        format('SELECT dp_set_odometer(%L, epsilon_lifetime => 10);', c.name)
 FROM controlled c WHERE c.first AND c.period IS NOT NULL AND c.epsilon_lifetime > 10)sql"},
-    {"warning", R"sql( -- the papers' rule alone
-SELECT c.name, 'the bound "dynamic" has no epsilon_total: the loss may reach twice the largest candidate',
+    {"warning", R"sql( -- the papers' rule alone, or totals in rho that are counted only
+SELECT c.name, format('the bound "%s" has no epsilon_total: the loss %s', c.bound,
+                      CASE c.bound WHEN 'dynamic' THEN 'may reach twice the largest candidate' ELSE 'is counted, and nothing stops it' END),
        format('SELECT dp_set_odometer(%L, epsilon_total => 1);', c.name)
-FROM controlled c WHERE c.first AND c.bound = 'dynamic' AND c.epsilon_total IS NULL)sql"},
-    {"warning", R"sql( -- totals in rho that are counted only
-SELECT c.name, 'the bound "zcdp" has no epsilon_total: the loss is counted, and nothing stops it',
-       format('SELECT dp_set_odometer(%L, epsilon_total => 1);', c.name)
-FROM controlled c WHERE c.first AND c.bound = 'zcdp' AND c.epsilon_total IS NULL)sql"},
+FROM controlled c WHERE c.first AND c.bound IN ('dynamic', 'zcdp') AND c.epsilon_total IS NULL)sql"},
     {"warning", R"sql( -- before analysts meet "query denied"
 SELECT c.name, format('%s %% of %s is used: %s of %s', floor(100 * b.used / b.total), b.name, trim_scale(b.used), trim_scale(b.total)),
        format('SELECT * FROM dp_rdr.spending WHERE relation = %L; -- who spent it; dp_set_odometer() sets the total', c.name)
