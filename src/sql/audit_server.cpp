@@ -150,26 +150,20 @@ FROM remote f GROUP BY f.srvname)sql"},
     // ---- statistics of the server ----
     // One call of one of them, or one look at a view that calls it, shows rows, and what others read, write and are charged.
     {"warning", R"sql(
-SELECT 'statistics functions', format('PUBLIC may call them, and read views like %s: they count %s', v.name, v.what),
+SELECT v.object, format('PUBLIC may call %s: they %s', coalesce(v.called, string_agg(DISTINCT p.proname, ', ')), v.what),
        format('DO $$BEGIN EXECUTE (SELECT string_agg(format(''REVOKE EXECUTE ON FUNCTION %%s FROM PUBLIC'', oid::regprocedure), '';'') '
               'FROM pg_proc WHERE pronamespace = 11 AND proname ~ ''%s''); END$$;', v.functions)
 FROM pg_proc p JOIN (VALUES
-  ('^pg_stat_get_(xact_)?(numscans|tup|blocks|live|dead|mod|ins)', 'pg_stat_all_tables',
-   'the rows of every table and each change of one, charges and denials too'),
-  ('^pg_stat_get_(buf_|bgw|checkp|slru|(backend_)?(io|wal)$)', 'pg_stat_bgwriter and pg_stat_io',
-   'the buffers that reading long values took'),
-  ('^pg_stat_get_(db|progress)_', 'pg_stat_database', 'what all sessions read and write')
-) v (functions, name, what) ON p.proname ~ v.functions
+  ('statistics functions', '^pg_stat_get_(xact_)?(numscans|tup|blocks|live|dead|mod|ins)', 'them, and read views like pg_stat_all_tables',
+   'count the rows of every table and each change of one, charges and denials too'),
+  ('statistics functions', '^pg_stat_get_(buf_|bgw|checkp|slru|(backend_)?(io|wal)$)',
+   'them, and read views like pg_stat_bgwriter and pg_stat_io', 'count the buffers that reading long values took'),
+  ('statistics functions', '^pg_stat_get_(db|progress)_', 'them, and read views like pg_stat_database',
+   'count what all sessions read and write'),
+  ('size functions', '^pg_(table(space)?|indexes|(total_)?relation|database)_size$', NULL, 'tell how large every table is')
+) v (object, functions, called, what) ON p.proname ~ v.functions
 WHERE p.pronamespace = 'pg_catalog'::regnamespace AND has_function_privilege('public', p.oid, 'EXECUTE')
-GROUP BY v.functions, v.name, v.what)sql"},
-    {"warning", R"sql(
-SELECT 'size functions', format('PUBLIC may call %s: they tell how large every table is', string_agg(DISTINCT p.proname, ', ')),
-       'DO $$BEGIN EXECUTE (SELECT string_agg(format(''REVOKE EXECUTE ON FUNCTION %s FROM PUBLIC'', oid::regprocedure), '';'') '
-       'FROM pg_proc WHERE pronamespace = 11 AND proname ~ ''^pg_(table(space)?|indexes|(total_)?relation|database)_size$''); END$$;'
-FROM pg_proc p WHERE p.pronamespace = 'pg_catalog'::regnamespace
-  AND p.proname IN ('pg_relation_size', 'pg_table_size', 'pg_indexes_size', 'pg_total_relation_size', 'pg_database_size',
-                    'pg_tablespace_size')
-  AND has_function_privilege('public', p.oid, 'EXECUTE') HAVING count(*) > 0)sql"},
+GROUP BY v.object, v.functions, v.called, v.what)sql"},
     {"warning", R"sql( -- a condition on them is asked of what they hide, and EXPLAIN ANALYZE counts it
 SELECT 'statistics views', format('PUBLIC may read %s: EXPLAIN ANALYZE tells how many distinct values and NULLs any column has',
                                   string_agg(c.relname, ', ' ORDER BY c.relname)),
