@@ -34,12 +34,7 @@ double Histogram::end(std::size_t i) const {
 // A text that is either there or not.
 static std::string flag(bool is) { return is ? "yes" : ""; }
 
-static std::vector<Data> data_of(const std::vector<Fact> &facts) {
-    std::vector<Data> list;
-    for (const Fact &fact : facts)
-        list.push_back({{{"name", fact.name}, {"value", fact.value}}, {}});
-    return list;
-}
+Data fact(const std::string &name, const std::string &value) { return {{{"name", name}, {"value", value}}, {}}; }
 
 static Data data_of(const Candidate *candidate) {
     if (candidate == nullptr)
@@ -107,15 +102,6 @@ static std::vector<Data> five_of(const QueryPart &part) {
     return list;
 }
 
-static std::vector<Data> people_of(const QueryPart &part) {
-    std::vector<Data> list;
-    for (const Person &person : part.people)
-        list.push_back(
-            {{{"individuals", std::to_string(person.individuals)}, {"sensitivity", shown(person.sensitivity)}},
-             {{"columns", data_of(person.columns)}}});
-    return list;
-}
-
 // Risks that differ little beside the noise in them have to be told apart.
 static std::vector<Data> bins_of(const QueryPart &part) {
     std::vector<Data> list;
@@ -127,30 +113,19 @@ static std::vector<Data> bins_of(const QueryPart &part) {
     return list;
 }
 
-static std::vector<Data> data_of(const std::optional<RequestPart> &request) {
-    if (!request)
-        return {};
-    return {{{{"title", request->title}, {"purpose", request->purpose}, {"advice", request->advice}},
-             {{"facts", data_of(request->facts)}}}};
-}
-
 static Data data_of(const QueryPart &part) {
     const bool largest =
         !part.candidates.empty() && picked(part.candidates, part.tau, Price::found) == &part.candidates[0];
-    return {{{"query", part.query},
-             {"equal_risks", flag(part.equal_risks)},
-             {"largest", flag(largest)},
-             {"tau", exact(part.tau)},
-             {"tau_shown", shown(part.tau)},
-             {"outside", part.outside > 0 ? std::to_string(part.outside) : ""},
-             {"histogram_epsilon", part.histogram_epsilon}},
-            {{"request", data_of(part.request)},
-             {"facts", data_of(part.facts)},
-             {"cards", cards_of(part)},
-             {"candidates", candidates_of(part)},
-             {"five", five_of(part)},
-             {"people", people_of(part)},
-             {"bins", bins_of(part)}}};
+    Data data = part.data;
+    data.texts.insert({{"largest", flag(largest)},
+                       {"tau", exact(part.tau)},
+                       {"tau_shown", shown(part.tau)},
+                       {"histogram_epsilon", part.histogram_epsilon}});
+    data.lists.insert({{"cards", cards_of(part)},
+                       {"candidates", candidates_of(part)},
+                       {"five", five_of(part)},
+                       {"bins", bins_of(part)}});
+    return data;
 }
 
 static std::vector<Data> sections_of(const Report &report) {
@@ -171,7 +146,7 @@ std::string page(const Report &report) {
                                        {"script", report_script()},
                                        {"style_hash", report.style_hash},
                                        {"script_hash", report.script_hash}},
-                                      {{"facts", data_of(report.facts)}, {"sections", sections_of(report)}}});
+                                      {{"facts", report.facts}, {"sections", sections_of(report)}}});
 }
 
 } // namespace dp::picture

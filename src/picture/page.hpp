@@ -10,9 +10,8 @@
 
 namespace dp::picture {
 
-struct Fact {
-    std::string name, value;
-};
+// A name and a value, as the template shows `facts`.
+Data fact(const std::string &name, const std::string &value);
 
 // RDR_min and RDR_max of one candidate.
 struct Range {
@@ -43,37 +42,22 @@ struct Candidate {
     double tau_found = 0, tau_domain = 0;
 };
 
-struct Person {
-    std::vector<Fact> columns;
-    std::int64_t individuals = 1;
-    double sensitivity = 0; // PIS
-};
-
-// Says who asks the query, and what for.
-struct RequestPart {
-    std::string title, purpose, advice;
-    std::vector<Fact> facts;
-};
-
 // Holds everything about one query.
 struct QueryPart {
-    std::optional<RequestPart> request;
-    std::string query;
-    std::vector<Fact> facts;
     double tau = 0.95;
-    bool equal_risks = false;          // any tau permits any epsilon
     std::vector<Candidate> candidates; // descending
     std::optional<Candidate> asked;    // at the price of the request
     double belief = 0;                 // the most that a suspicion of one half may become by that answer; 0: not known
-    std::vector<Person> people;        // riskiest first
-    std::int64_t outside = 0;          // people whom the answer does not contain
     std::optional<Histogram> histogram;
     std::string histogram_epsilon;
+    // Texts of the template: query; equal_risks, if any tau permits any epsilon; outside, how many people the answer does not contain.
+    // Lists: facts; people, riskiest first; request: at most one, with title, purpose, advice and facts.
+    Data data;
 };
 
 struct Report {
     std::string table;
-    std::vector<Fact> facts;
+    std::vector<Data> facts;
     std::optional<QueryPart> query;
     std::vector<Data> first, tables; // before and behind the query, as the template shows a `grid`
     std::string style_hash, script_hash; // SHA-256 of report_style() and report_script(), in base64

@@ -91,9 +91,9 @@ static void add_facts(picture::Report *report, const ReportCall &call) {
         facts[i] = page_text(visit.spi.text(0, i + 1));
     border::core([&] {
         report->table = table;
-        report->facts = {{"table", table},      {"database", facts[0]},
-                         {"owner", facts[1]},   {"made at", facts[2]},
-                         {"made by", facts[3]}, {"made with", std::string("dp_rdr ") + border::library_version}};
+        report->facts = {picture::fact("table", table),      picture::fact("database", facts[0]),
+                         picture::fact("owner", facts[1]),   picture::fact("made at", facts[2]),
+                         picture::fact("made by", facts[3]), picture::fact("made with", std::string("dp_rdr ") + border::library_version)};
         report->style_hash = facts[4];
         report->script_hash = facts[5];
     });
@@ -158,7 +158,7 @@ static void add_query(picture::Report *report, const ReportCall &call) {
         call.look != nullptr ? call.look->ask.time_zone : GetConfigOption("TimeZone", false, false));
     add_query_part(report, call);
     zone.leave();
-    border::core([&] { report->query->query = query; });
+    border::core([&] { report->query->data.texts["query"] = query; });
     if (call.look != nullptr)
         add_request_part(report, *call.look);
 }

@@ -6,6 +6,8 @@
 #include "privacy/disclosure.hpp"
 #include "privacy/remaining.hpp"
 
+#include "picture/html.hpp"
+
 #include "catalog/decimals.hpp"
 #include "release/charge.hpp"
 #include "release/choose.hpp"
@@ -200,17 +202,18 @@ static const char *value_text(Oid type, Datum value) {
     return page_text(OidOutputFunctionCall(output, value), most_value);
 }
 
-static void add_columns(picture::Person *person, TupleDesc desc, TupleTableSlot *slot) {
+static void add_columns(picture::Data *person, TupleDesc desc, TupleTableSlot *slot) {
     slot_getallattrs(slot);
     for (int c = 0; c < Min(desc->natts, most_columns); c++) {
         const char *name = page_text(NameStr(TupleDescAttr(desc, c)->attname));
         const char *value =
             slot->tts_isnull[c] ? "NULL" : value_text(TupleDescAttr(desc, c)->atttypid, slot->tts_values[c]);
-        border::core([&] { person->columns.push_back({name, value}); });
+        border::core([&] { person->lists["columns"].push_back(picture::fact(name, value)); });
     }
     if (desc->natts > most_columns)
         border::core([&] {
-            person->columns.push_back({"and " + std::to_string(desc->natts - most_columns) + " columns more", ""});
+            person->lists["columns"].push_back(
+                picture::fact("and " + std::to_string(desc->natts - most_columns) + " columns more", ""));
         });
 }
 
@@ -219,10 +222,14 @@ static void add_people(picture::QueryPart *part, const Look &look) {
     const Memo *memo = look.memo;
     auto *places = static_cast<Place *>(palloc(sizeof(Place) * (look.call->records + 1)));
     int n = riskiest(memo, look.call->records, places);
-    border::core([&] {
-        part->outside = memo->outside;
+    std::vector<picture::Data> *people = border::core([&] {
+        part->data.texts["outside"] = memo->outside > 0 ? std::to_string(memo->outside) : "";
+        auto &list = part->data.lists["people"];
         for (int i = 0; i < n; i++)
-            part->people.push_back({{}, places[i].individuals, places[i].pis});
+            list.push_back({{{"individuals", std::to_string(places[i].individuals)},
+                             {"sensitivity", picture::shown(places[i].pis)}},
+                            {{"columns", {}}}});
+        return &list;
     });
     auto *order = static_cast<int *>(palloc(sizeof(int) * (n + 1)));
     for (int i = 0; i < n; i++)
@@ -239,7 +246,7 @@ static void add_people(picture::QueryPart *part, const Look &look) {
             elog(ERROR, "a record is missing");
         at = place.record + 1;
         MemoryContext old = MemoryContextSwitchTo(per_record);
-        add_columns(&part->people[order[i]], memo->desc, slot);
+        add_columns(&(*people)[order[i]], memo->desc, slot);
         MemoryContextSwitchTo(old);
         MemoryContextReset(per_record);
     }
@@ -310,13 +317,14 @@ static void add_query_facts(picture::QueryPart *part, const Look &look) {
     const char *delta = look.call->has_delta ? catalog::numeric_text(catalog::to_numeric(look.call->delta)) : "none";
     border::core([&] {
         part->tau = look.call->tau;
-        part->equal_risks = look.pis_min == look.pis_max;
-        part->facts = {{"restricted view", view},
-                       {"noise", look.call->mechanism == privacy::Mechanism::laplace ? "Laplace" : "Gaussian"},
-                       {"delta", delta},
-                       {"people in the table", std::to_string(look.memo->rows)},
-                       {"of them in the answer", std::to_string(look.memo->rows - look.memo->outside)},
-                       {"measures that share epsilon", std::to_string(question->nmeasures)}};
+        part->data.texts["equal_risks"] = look.pis_min == look.pis_max ? "yes" : "";
+        part->data.lists["facts"] = {
+            picture::fact("restricted view", view),
+            picture::fact("noise", look.call->mechanism == privacy::Mechanism::laplace ? "Laplace" : "Gaussian"),
+            picture::fact("delta", delta),
+            picture::fact("people in the table", std::to_string(look.memo->rows)),
+            picture::fact("of them in the answer", std::to_string(look.memo->rows - look.memo->outside)),
+            picture::fact("measures that share epsilon", std::to_string(question->nmeasures))};
     });
 }
 

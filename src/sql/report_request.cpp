@@ -126,7 +126,7 @@ static const char *advice_text(const RequestLook &look) {
     return "";
 }
 
-static void add_facts(picture::RequestPart *part, const Requested &request) {
+static void add_facts(picture::Data *part, const Requested &request) {
     Oid types[1] = {INT8OID};
     Datum values[1] = {Int64GetDatum(request.id)};
     catalog::Visit visit = catalog::Visit::read();
@@ -137,9 +137,9 @@ static void add_facts(picture::RequestPart *part, const Requested &request) {
                    *value = page_text(visit.spi.text(row, 2), is_purpose ? most_purpose : most_value);
         border::core([&] {
             if (is_purpose)
-                part->purpose = value;
+                part->texts["purpose"] = value;
             else
-                part->facts.push_back({name, value});
+                part->lists["facts"].push_back(picture::fact(name, value));
         });
     }
     visit.leave();
@@ -147,15 +147,15 @@ static void add_facts(picture::RequestPart *part, const Requested &request) {
 
 void add_request_part(picture::Report *report, const RequestLook &look) {
     const Requested &request = *look.request;
-    picture::RequestPart *part = border::core([&] { return &report->query->request.emplace(); });
+    picture::Data *part =
+        border::core([&] { return &report->query->data.lists["request"].emplace_back(); });
     const char *state = catalog::shown_state(request), *advice = advice_text(look);
     const char *price = look.decides || look.reviewed ? page_text(price_text(look), most_value) : nullptr;
     border::core([&] {
-        part->title = "Request " + std::to_string(request.id);
-        part->advice = advice;
-        part->facts.push_back({"state", state});
+        part->texts = {{"title", "Request " + std::to_string(request.id)}, {"advice", advice}};
+        part->lists["facts"] = {picture::fact("state", state)};
         if (price != nullptr)
-            part->facts.push_back({"price now", price});
+            part->lists["facts"].push_back(picture::fact("price now", price));
     });
     add_facts(part, request);
 }

@@ -164,15 +164,16 @@ bool is_balanced(const std::string &page) {
 std::string hostile_page(const std::string &hostile) {
     Report report;
     report.table = hostile;
-    report.facts = {{"owner", hostile}};
+    report.facts = {fact("owner", hostile)};
     QueryPart &part = report.query.emplace();
-    part.request = RequestPart{"Request 17", hostile, "advice", {{hostile, hostile}}};
-    part.query = hostile;
+    const Data request = {{{"title", "Request 17"}, {"purpose", hostile}, {"advice", "advice"}},
+                          {{"facts", {fact(hostile, hostile)}}}};
+    const Data person = {{{"individuals", "1"}, {"sensitivity", "1"}}, {{"columns", {fact(hostile, hostile)}}}};
+    part.data = {{{"query", hostile}, {"equal_risks", ""}, {"outside", ""}},
+                 {{"request", {request}}, {"facts", {fact("view", hostile)}}, {"people", {person}}}};
     part.asked = candidate("0.1", 0.9, 0.8);
     part.belief = 0.525;
-    part.facts = {{"view", hostile}};
     part.candidates = {candidate("1", 0.5, 0.4), candidate("0.1", 0.9, 0.8)};
-    part.people = {{{{hostile, hostile}}, 1, 1}};
     part.histogram.emplace(1, 2, 3);
     part.histogram->add(1.5, 3);
     const Data cells = {{}, {{"cells", {{{{"label", "remedy"}, {"code", "yes"}, {"value", hostile}}, {}},
