@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "privacy/names.hpp"
 #include "privacy/risk.hpp"
 
 namespace dp::privacy {
@@ -189,8 +190,9 @@ static bool exceeds_delta_lifetime(const Spent &after, const BoundSettings &boun
     return bound.period && bound.delta_lifetime && after.delta > *bound.delta_lifetime;
 }
 
-// The same test as the table's, on the sums of the role, which has no delta of its own. A share beside a P bounds the one sum that
-// the role uses: it would have it twice with the other. Who grants it looks, but a charge may be under way meanwhile.
+// Tests the sums of a role against its share, as those of the table against its total; a role has no delta of its own. Beside an
+// epsilon_pure a share bounds the one sum that the role uses, or the role would have it twice. The setter checks that, but a charge
+// may be under way meanwhile.
 static bool exceeds_share(const Spent &after, const BoundSettings &bound, Epsilon share) {
     if (bound.bound != Bound::zcdp)
         return (bound.period ? after.period.epsilon : after.epsilon) > share;
@@ -282,7 +284,7 @@ static SelectionRange range_at(const SelectionRequest &request, const BoundSetti
     }
     SelectionRange range;
     range.charged = price;
-    // What forbids it, of the bounds last.
+    // Returns what forbids a candidate; the bounds come last.
     const auto forbidden = [&](Epsilon candidate) {
         if ((request.epsilon_max && candidate > *request.epsilon_max) ||
             (request.requested && candidate > *request.requested))
@@ -336,24 +338,12 @@ SelectionRange cut_candidates(const SelectionRequest &request, const BoundSettin
 // ---- Names ----
 
 std::optional<Bound> bound_from_name(const std::string &name) {
-    for (Bound bound : {Bound::filter, Bound::dynamic, Bound::none, Bound::zcdp})
-        if (name == name_of(bound))
-            return bound;
-    return std::nullopt;
+    return value_named(name, Bound::zcdp);
 }
 
 const char *name_of(Bound bound) {
-    switch (bound) {
-    case Bound::filter:
-        return "filter";
-    case Bound::dynamic:
-        return "dynamic";
-    case Bound::none:
-        return "none";
-    case Bound::zcdp:
-        return "zcdp";
-    }
-    return "";
+    constexpr const char *names[] = {"filter", "dynamic", "none", "zcdp"};
+    return names[static_cast<int>(bound)];
 }
 
 const char *name_of(Account account) {

@@ -17,13 +17,13 @@ enum class Account { public_account, conditional };
 // Which sum a charge moves.
 enum class Basis { epsilon, rho };
 
-// What charges have come to. epsilon and delta go on for ever; an epoch begins where the bound does (5.6).
+// Adds up charges. epsilon and delta go on for ever; an epoch begins where the bound does (5.6).
 struct Spent {
     Epsilon epsilon; // of charges on the basis epsilon
     Delta delta;
     Epsilon epsilon_before; // the same when the epoch began
     Delta delta_before;
-    // Of this epoch, on the basis rho:
+    // In this epoch, on the basis rho:
     Rho rho;
     Epsilon pure;          // what the pure ones among them are in epsilon,
     bool rho_only = false; // and whether there is another
@@ -71,7 +71,7 @@ constexpr Delta default_conversion(Delta delta_total) {
     return Delta::from_units(delta_total.units() / 2);
 }
 
-// What one charge is.
+// Describes one charge.
 struct Cost {
     Epsilon epsilon; // nominal
     Delta delta;     // of noise and groups together
@@ -81,7 +81,7 @@ struct Cost {
     Delta charged(Basis basis) const { return basis == Basis::epsilon ? delta : groups; }
 };
 
-// What the caller's terms permit, before the account is looked at.
+// Says what the caller's terms permit, before the account is read.
 struct Limits {
     std::vector<Epsilon> candidates;    // descending
     std::optional<Epsilon> epsilon_max; // the policy's cap
@@ -119,7 +119,7 @@ struct Decision {
     Cost cost; // what is charged when denial is none; otherwise what would have been, 0 without a candidate
 };
 
-// What a decision reads: the sums of a table and of a role as they are in the periods that it takes.
+// Holds what a decision reads: the sums of a table and of a role in the periods that it takes place in.
 struct Standing {
     Totals table, role;
 };
@@ -139,8 +139,8 @@ Decision decide(const ChargeRequest &request, const BoundSettings &bound, const 
 // Step 4, for the sums of a table and of a role alike.
 void add(Spent *spent, const Cost &cost, Basis basis);
 
-// What a sparse vector selection may choose from, before its first comparison (3.3, "Order"; 5.2). The list that is left is
-// contiguous: what is too large is cut from its front, what `dynamic` forbids from its end.
+// Says what a sparse vector selection may choose from, before its first comparison (3.3, "Order"; 5.2). The list that is left is
+// contiguous: candidates that are too large are cut from its front, those that `dynamic` forbids from its end.
 struct SelectionRequest : Limits {
     std::size_t tested = 0; // the first so many candidates are tested, the others pass whatever the data are
     Epsilon epsilon_svt;

@@ -28,7 +28,7 @@ bool diverges(const Rate &p, const Rate &q, double excess, double rho) {
     return log_sum(yes, no) > excess * (1 + excess) * rho + tolerance * (1 + std::fabs(yes) + std::fabs(no));
 }
 
-// The same of order 1, the limit.
+// Does the same at order 1, the limit.
 bool diverges_at_one(const Rate &p, const Rate &q, double rho) {
     const double yes = p.yes * (p.log_yes - q.log_yes), no = (1 - p.yes) * (p.log_no - q.log_no);
     return yes + no > rho + tolerance * (1 + std::fabs(yes) + std::fabs(no));

@@ -20,7 +20,8 @@ double largest_advantage(const AttackedLoss &loss);
 double largest_tpr(const std::vector<AttackedLoss> &losses, double fpr);
 double largest_advantage(const std::vector<AttackedLoss> &losses);
 
-// Of people of whom a share `prior` is in the table, the largest share that is, among those of whom such a test says so.
+// Returns the largest share of people who are in the table among those of whom a test with these rates says so. prior: the share
+// among all who are tested.
 double largest_hit_rate(double tpr, double fpr, double prior);
 
 } // namespace dp::privacy

@@ -1,5 +1,4 @@
-// Gaussian calibration (formulas.md 8.4), zCDP conversions (5.3) and group thresholds (8.5).
-#include "privacy/mechanism.hpp"
+#include "privacy/calibration.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -7,27 +6,22 @@
 
 #include <boost/math/quadrature/gauss.hpp>
 
-#include "privacy/calibration.hpp"
-#include "privacy/exact.hpp"
+#include "privacy/lattice.hpp"
+#include "privacy/numbers.hpp"
 #include "privacy/wide.hpp"
 
 namespace dp::privacy {
 
 namespace {
 
-constexpr double pi = 3.14159265358979323846;
 constexpr double wide_from = 1000; // sigma in lattice units: from here on the lattice does not matter
 constexpr std::uint32_t fine_grid =
     1U << 20; // sigma^2 is a multiple of 2^-20 below `wide_from`, an integer from there on
 
-double normal_cdf(double x) {
-    return 0.5 * std::erfc(-x / std::sqrt(2.0));
-}
-
 // ln Phi(y), also where Phi(y) underflows.
 double log_normal_cdf(double y) {
     if (y >= -20)
-        return std::log(normal_cdf(y));
+        return std::log(normal_above(-y));
     const double r = 1 / (y * y);
     return -0.5 * y * y - std::log(-y * std::sqrt(2 * pi)) + std::log1p(r * (-1 + r * (3 + r * (-15 + r * 105))));
 }
@@ -74,8 +68,8 @@ exact::cpp_int ceil_shift(const exact::cpp_int &n, int shift) {
 
 } // namespace
 
-// The same as an integral of a positive function, for noise so wide that the two terms of the formula nearly cancel
-// (formulas.md 8.4): of phi(alpha + s) (1 - e^(-cs)) over s > 0, c = sensitivity / sigma, alpha = eps/c - c/2.
+// Computes delta_balle_wang() as an integral of a positive function, for noise so wide that the two terms of the formula nearly
+// cancel (formulas.md 8.4): of phi(alpha + s) (1 - e^(-cs)) over s > 0, c = sensitivity / sigma, alpha = eps/c - c/2.
 static double delta_balle_wang_wide(double eps, double c) {
     const double alpha = eps / c - 0.5 * c, width = 1 / std::max(1.0, alpha);
     const auto density = [&](double s) {
@@ -94,7 +88,7 @@ double delta_balle_wang(double eps, double sigma, double sensitivity) {
     if (sensitivity < 1e-3 * sigma)
         return delta_balle_wang_wide(eps, sensitivity / sigma);
     const double a = sensitivity / (2 * sigma), b = eps * sigma / sensitivity;
-    return normal_cdf(a - b) - std::exp(eps + log_normal_cdf(-a - b));
+    return normal_above(b - a) - std::exp(eps + log_normal_cdf(-a - b));
 }
 
 // Bisection in ln(sigma / sensitivity); the upper end satisfies delta. The range covers epsilon from 10^-9 to 100 at

@@ -8,12 +8,12 @@
 
 namespace dp::privacy {
 
-// What the clip keeps at most D. l1: the sum of abs(v). groups: the root of the sum of squares over groups of what is in each, the
-// l1 norm of its coordinates; of a count or a sum that is the l2 norm, of a pair or a triple no less.
+// Names the norm that a clip keeps at most D. l1: the sum of abs(v). groups: the l2 norm over groups of the l1 norms of what is in
+// each. For a count or a sum that is the l2 norm, for a pair or a triple no less.
 enum class Norm { l1, groups };
 
-// What a unit brings to one measure: integers by group and coordinate, those of one group side by side, groups `stride` apart.
-// Clipped to the norm D: v if its norm n is at most D, else sign(v) floor(abs(v) D / ceil(n)). D <= largest_sensitivity.
+// Clips what a unit brings to one measure: integers by group and coordinate, those of one group side by side, groups `stride` apart.
+// The result has a norm of at most D: v if its norm n is at most D, else sign(v) floor(abs(v) D / ceil(n)). D <= largest_sensitivity.
 void clip(Norm norm, int128 *values, std::size_t groups, std::size_t stride, std::size_t coordinates,
           std::uint64_t sensitivity);
 

@@ -16,7 +16,7 @@ struct DeclaredVector {
 // Errors: InvalidParameter unless within 1e-300 .. 1e300.
 void check_sensitivity(double sensitivity);
 
-// What the noise of one epsilon means, in the query's own unit.
+// Describes the noise of one epsilon, in the query's own unit.
 struct DeclaredNoise {
     double term = 0; // of risk_row: k b, or k sigma^2
     double stddev = 0;

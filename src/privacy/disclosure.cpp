@@ -4,6 +4,7 @@
 #include <cmath>
 #include <stdexcept>
 
+#include "privacy/names.hpp"
 #include "privacy/noise.hpp"
 
 namespace dp::privacy {
@@ -69,7 +70,7 @@ static Binding binding_of_inclusion(double a, double r, double f) {
     return smaller({u < 1 ? -std::log(u) : 0, {p0, f}}, at({1, f}, r));
 }
 
-// The same in q, where from q0 on epsilon rises.
+// Does the same in q, where epsilon rises from q0 on.
 static Binding binding_of_value(double a, double r, double f) {
     const double q0 = a / (f * r);
     if (q0 > 1)
@@ -144,29 +145,12 @@ double posterior_of_half(double epsilon) {
 // ---- names ---------------------------------------------------------------------------------------------------------
 
 std::optional<ProfileKind> profile_kind_from_name(const std::string &name) {
-    for (ProfileKind kind : {ProfileKind::constant, ProfileKind::inclusion, ProfileKind::value, ProfileKind::both,
-                             ProfileKind::difference, ProfileKind::points})
-        if (name == name_of(kind))
-            return kind;
-    return std::nullopt;
+    return value_named(name, ProfileKind::points);
 }
 
 const char *name_of(ProfileKind kind) {
-    switch (kind) {
-    case ProfileKind::constant:
-        return "constant";
-    case ProfileKind::inclusion:
-        return "inclusion";
-    case ProfileKind::value:
-        return "value";
-    case ProfileKind::both:
-        return "both";
-    case ProfileKind::difference:
-        return "difference";
-    case ProfileKind::points:
-        return "points";
-    }
-    return "";
+    constexpr const char *names[] = {"constant", "inclusion", "value", "both", "difference", "points"};
+    return names[static_cast<int>(kind)];
 }
 
 } // namespace dp::privacy

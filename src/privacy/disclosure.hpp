@@ -1,5 +1,5 @@
-// What an epsilon tells somebody who believes something already, and which epsilon a risk profile allows (formulas.md 7): for a
-// total under pure differential privacy, of one person with one record, whose record is independent of the others.
+// Computes what an epsilon tells somebody who already believes something, and which epsilon a risk profile allows (formulas.md 7).
+// It holds for a total under pure differential privacy, for one person with one record that is independent of the others.
 // (The profiles of leave-one-out in risk.hpp are something else: how the records of one table differ in risk.)
 #pragma once
 
@@ -67,10 +67,10 @@ struct GeometricNoise {
     double stddev, halfwidth, exact; // exact: the probability of no noise at all
 };
 GeometricNoise geometric_noise(double epsilon);
-// That noise moves a count by at least `distance`, towards one side, so that a comparison comes out wrong.
+// Returns the probability that noise moves a count by at least `distance` towards one side, so that a comparison comes out wrong.
 double switch_probability(double epsilon, double distance);
 
-// What a suspicion of one half that somebody is there can become by one answer.
+// Returns what one answer can raise a suspicion of one half, that somebody is there, to.
 double posterior_of_half(double epsilon);
 
 } // namespace dp::privacy

@@ -19,7 +19,7 @@ bool Claim::operator==(const Claim &other) const {
            mechanisms == other.mechanisms && target == other.target;
 }
 
-// What charges in rho have come to, by a conversion; pure ones never to more than their sum.
+// Returns the epsilon of charges in rho, by a conversion; of pure ones alone it is at most their sum.
 static Epsilon no_more_than_pure(const Spent &spent, Epsilon converted) {
     return spent.rho_only ? converted : std::min(converted, spent.pure);
 }

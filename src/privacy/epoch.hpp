@@ -5,7 +5,7 @@
 
 namespace dp::privacy {
 
-// Of an account under `zcdp`: the largest total and the largest deltas in force at any charge of the epoch, each by itself.
+// Holds, for an account under `zcdp`, the largest total and the largest deltas in force at any charge of the epoch, each by itself.
 struct Claim {
     bool charged = false;         // there was a charge
     std::optional<Epsilon> total; // none: there was no total
@@ -30,9 +30,9 @@ struct Odometer {
     std::optional<Delta> conditional_conversion;
 };
 
-// What the epoch of the public account promises as a whole, if it were to end now. Nothing when it has no charge in rho.
+// Returns what the epoch of the public account promises as a whole, if it ends now. Zero without a charge in rho.
 Loss promised(const Spent &spent, const Claim &claim);
-// What ends the epoch of an account: the claim less what its charges have added to the sums. None without a charge.
+// Returns the charge that ends the epoch of an account: the claim less what its charges have added to the sums. None without a charge.
 std::optional<Loss> closing(const Odometer &odometer, Account account);
 // The sums go on, and the epoch begins with nothing. Closings have been added before.
 void begin_epoch(Odometer *odometer, int epoch);

@@ -25,7 +25,7 @@ double up(double x) {
     return std::nextafter(x, nowhere);
 }
 
-// What lies below and above the exact result of which `value` is the nearest double and `rest` the sign of what it lacks.
+// Bounds an exact result, given the nearest double and the sign of the rounding error.
 struct Ends {
     double low, high;
 };

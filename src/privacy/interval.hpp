@@ -20,9 +20,9 @@ struct Span {
     bool has_zero() const { return low <= 0 && high >= 0; }
 };
 
-// Of the decimal number text; nothing for what is none.
+// Reads a decimal number; nothing for what is none.
 std::optional<Span> span_of_number(const std::string &text);
-// Of a column with declared bounds; decimals: of its type.
+// Returns the span of a column with declared bounds; decimals: those of its type.
 Span span_of_bounds(const Bounds &bounds, int decimals);
 
 Span plus(const Span &a, const Span &b);
@@ -47,8 +47,8 @@ Span as_float(const Span &a, bool single);
 // Values rounded to so many significant digits, as a cast to numeric does.
 Span as_decimal(const Span &a, int digits);
 
-// What sum and avg clamp to: ends that are multiples of what values are multiples of, and that differ. Nothing where the span is
-// not bounded, or beyond 2^1000. integer_type: of the values.
+// Returns the bounds that sum and avg clamp to. Their ends differ, and are multiples of what the values are multiples of. Nothing
+// where the span is not bounded, or beyond 2^1000. integer_type: of the values.
 std::optional<Bounds> bounds_of_span(const Span &span, bool integer_type);
 
 } // namespace dp::privacy

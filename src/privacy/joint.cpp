@@ -6,7 +6,7 @@
 #include <limits>
 #include <stdexcept>
 
-#include "privacy/printed.hpp"
+#include "privacy/numbers.hpp"
 
 namespace dp::privacy {
 
@@ -14,15 +14,6 @@ namespace {
 
 constexpr char not_joint[] = "an aggregate of one column is read off sums of two";
 constexpr double infinity = std::numeric_limits<double>::infinity();
-
-double within(double x, double low, double high) {
-    return std::min(std::max(x, low), high);
-}
-
-double finite(double x) {
-    constexpr double largest = std::numeric_limits<double>::max();
-    return std::isnan(x) ? 0 : within(x, -largest, largest);
-}
 
 double range_of(const Bounds &bounds) {
     return 2 * (0.5 * bounds.high - 0.5 * bounds.low);
@@ -47,24 +38,19 @@ Sums sums_of(const JointSums &sums) {
 // ---- numbers of a and b, in [0, 1] ---------------------------------------------------------------------------------
 
 double bounded_mean(double sum, double count) {
-    return within(sum / std::max(1.0, count), 0, 1);
+    return std::clamp<double>(sum / std::max(1.0, count), 0, 1);
 }
 
 // a b of the population less the product of the means: a determinant, so that a sum that all rows add the same to leaves no trace.
 double covariance_of(const Sums &sums) {
     const double c = std::max(1.0, sums.count());
-    return within(sums.both / c * (sums.neither / c) - sums.y_alone / c * (sums.x_alone / c), -0.25, 0.25);
+    return std::clamp<double>(sums.both / c * (sums.neither / c) - sums.y_alone / c * (sums.x_alone / c), -0.25, 0.25);
 }
 
 // The mean of a is known, and that of a (1-a): a^2 is the difference.
 double variance_of(double sum, double spread, double count) {
     const double mean = bounded_mean(sum, count);
-    return within(mean * (1 - mean) - spread / std::max(1.0, count), 0, 0.25);
-}
-
-double of_sample_factor(double count) {
-    const double c = std::max(2.0, count);
-    return c / (c - 1);
+    return std::clamp<double>(mean * (1 - mean) - spread / std::max(1.0, count), 0, 0.25);
 }
 
 double quotient_or_zero(double a, double b) {
@@ -74,7 +60,7 @@ double quotient_or_zero(double a, double b) {
 double correlation_of(const Sums &sums) {
     const double c = sums.count();
     const double variances = variance_of(sums.y(), sums.y_spread, c) * variance_of(sums.x(), sums.x_spread, c);
-    return within(quotient_or_zero(covariance_of(sums), std::sqrt(variances)), -1, 1);
+    return std::clamp<double>(quotient_or_zero(covariance_of(sums), std::sqrt(variances)), -1, 1);
 }
 
 double slope_of(const Sums &sums) {
@@ -102,7 +88,7 @@ double height_of(const JointBounds &bounds, double a) {
 
 // ---- intervals -----------------------------------------------------------------------------------------------------
 
-// Of how many independent noises of scale 1 a sum is farther from 0 than t, with which probability. In the limit of a fine lattice.
+// Returns the probability that a sum of 1, 2 or 4 independent noises of scale 1 is farther from 0 than t, on a fine lattice.
 double laplace_tail(int parts, double t) {
     switch (parts) {
     case 1:
@@ -152,7 +138,7 @@ double largest_covariance(Interval both, Interval y_alone, Interval x_alone, Int
     const double q = y_alone.lower, r = x_alone.lower;
     const double less = std::min(both.upper, neither.upper);
     const Interval &more = both.upper > neither.upper ? both : neither;
-    const double best = less > 0 ? within(less + q + r + 2 * q * (r / less), more.lower, more.upper) : more.upper;
+    const double best = less > 0 ? std::clamp<double>(less + q + r + 2 * q * (r / less), more.lower, more.upper) : more.upper;
     const double inside = determinant(best, q, r, less);
     if (inside > 0)
         return inside;
@@ -177,7 +163,7 @@ Interval mean_of(const Interval &x, const Interval &c) {
 
 Interval mean_in(const Region &region, double sum) {
     const Interval mean = mean_of(Region::around(sum, region.of_mean), region.count());
-    return {within(mean.lower, 0, 1), within(mean.upper, 0, 1)};
+    return {std::clamp<double>(mean.lower, 0, 1), std::clamp<double>(mean.upper, 0, 1)};
 }
 
 Interval product(const Interval &x, const Interval &y) {
@@ -195,8 +181,8 @@ Interval covariance_in(const Region &region) {
     const Interval a = mean_in(region, region.at.y()), b = mean_in(region, region.at.x());
     const Interval means = product({a.lower - 0.5, a.upper - 0.5}, {b.lower - 0.5, b.upper - 0.5});
     const Interval box = covariance_in_box(region.at, region.of_each);
-    return {within(std::max(0.25 * mean.lower - means.upper, box.lower), -0.25, 0.25),
-            within(std::min(0.25 * mean.upper - means.lower, box.upper), -0.25, 0.25)};
+    return {std::clamp<double>(std::max(0.25 * mean.lower - means.upper, box.lower), -0.25, 0.25),
+            std::clamp<double>(std::min(0.25 * mean.upper - means.lower, box.upper), -0.25, 0.25)};
 }
 
 Interval variance_in(const Region &region, double sum, double spread) {
@@ -204,7 +190,7 @@ Interval variance_in(const Region &region, double sum, double spread) {
     const Interval rest = mean_of(Region::around(spread, region.of_spread), count);
     const double at_low = mean.lower * (1 - mean.lower), at_high = mean.upper * (1 - mean.upper);
     const double most = mean.lower <= 0.5 && 0.5 <= mean.upper ? 0.25 : std::max(at_low, at_high);
-    return {within(std::min(at_low, at_high) - rest.upper, 0, 0.25), within(most - rest.lower, 0, 0.25)};
+    return {std::clamp<double>(std::min(at_low, at_high) - rest.upper, 0, 0.25), std::clamp<double>(most - rest.lower, 0, 0.25)};
 }
 
 // x/y, y not below 0: everything where it may be 0.
@@ -218,7 +204,7 @@ Interval correlation_in(const Region &region) {
     const Interval y = variance_in(region, region.at.y(), region.at.y_spread),
                    x = variance_in(region, region.at.x(), region.at.x_spread);
     const Interval all = quotient(covariance_in(region), {std::sqrt(y.lower * x.lower), std::sqrt(y.upper * x.upper)});
-    return {within(all.lower, -1, 1), within(all.upper, -1, 1)};
+    return {std::clamp<double>(all.lower, -1, 1), std::clamp<double>(all.upper, -1, 1)};
 }
 
 Interval slope_in(const Region &region) {
@@ -230,7 +216,7 @@ Interval square_of(const Interval &x) {
     return {x.lower <= 0 && 0 <= x.upper ? 0 : std::min(low, high), std::max(low, high)};
 }
 
-// Of a sample: of fewer rows the factor is larger, which moves away from 0.
+// Corrects a covariance for a sample: with fewer rows the factor is larger, which moves it away from 0.
 Interval of_sample(const Interval &covariance, const Interval &count) {
     const double large = of_sample_factor(count.lower), small = of_sample_factor(count.upper);
     return {covariance.lower * (covariance.lower < 0 ? large : small),

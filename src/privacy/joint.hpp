@@ -9,14 +9,6 @@
 
 namespace dp::privacy {
 
-// Whether it is of two columns. regr_*: y depends on x, as in SQL.
-constexpr bool is_joint(Aggregate fn) {
-    return fn >= Aggregate::covar_pop && fn <= Aggregate::regr_r2;
-}
-// Whether variances are needed.
-constexpr bool divides_by_variance(Aggregate fn) {
-    return is_joint(fn) && fn != Aggregate::covar_pop && fn != Aggregate::covar_samp;
-}
 constexpr bool is_joint(MeasureKind kind) {
     return kind == MeasureKind::products || kind == MeasureKind::moments;
 }

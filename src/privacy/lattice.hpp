@@ -140,7 +140,7 @@ inline std::optional<JointPoint> to_joint_point(const JointLattice &lattice, dou
     return point;
 }
 
-// Of numbers that are printed: to the nearest (half away from zero), or what lies outwards, as the ends of an interval do.
+// Says how a printed number is rounded: to the nearest (half away from zero), or outwards, as the ends of an interval are.
 enum class Direction { nearest, down, up };
 
 // Decimal text of n * 2^exponent, rounded to the first decimal place that is not coarser than the unit 2^exponent; no

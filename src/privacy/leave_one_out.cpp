@@ -19,7 +19,7 @@ double leave_one_out_sum(bool has_value, double v) {
 
 namespace {
 
-// Of the population; from sums in long double.
+// Returns the sum of squared deviations, from sums in long double.
 long double squared_deviation(std::int64_t n, long double sum, long double squares) {
     return n == 0 ? 0 : std::max(0.0L, squares - sum * sum / static_cast<long double>(n));
 }

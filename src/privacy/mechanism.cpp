@@ -10,8 +10,7 @@
 
 #include "privacy/calibration.hpp"
 #include "privacy/exact.hpp"
-#include "privacy/joint.hpp"
-#include "privacy/triple.hpp"
+#include "privacy/numbers.hpp"
 #include "privacy/wide.hpp"
 #include "privacy/zcdp.hpp"
 
@@ -24,7 +23,7 @@ constexpr int128 largest_epsilon = 100 * epsilon_one;
 constexpr std::int64_t rho_one = 1000000000000000;
 constexpr std::uint64_t largest_max_groups = 1 << 20;
 constexpr std::size_t largest_number_of_measures = 1 << 16; // with largest_sensitivity: t < 2^96 (8.3)
-constexpr double one = static_cast<double>(pair_one);
+constexpr double one = pair_unit;
 
 // ---- Measures ----
 
@@ -59,7 +58,8 @@ Measure &measure_of(std::vector<Measure> &measures, int argument, int filter, bo
     return measures.back();
 }
 
-// What the threshold is compared with: rows, of which a unit has one, or units, each once in every group that it may open.
+// Returns whether a measure is one that the threshold is compared with: rows, of which a unit has one, or units, each once in every
+// group that it may open.
 bool counts_records(const Measure &m, std::uint64_t sensitivity) {
     return m.kind == MeasureKind::count && m.argument == -1 && m.filter == -1 && m.grain == 1 &&
            sensitivity <= (m.of_units ? largest_max_groups : 1);
@@ -165,22 +165,8 @@ std::int64_t threshold_of(const ReleasePlan &plan, const Measure &counted) {
 
 // ---- Post-processing: never an error, whatever was drawn ----
 
-constexpr int128 largest_int128 = static_cast<int128>(~uint128{0} >> 1);
-
-int128 saturating_add(int128 a, int128 b) {
-    int128 sum = 0;
-    if (!__builtin_add_overflow(a, b, &sum))
-        return sum;
-    return a < 0 ? -largest_int128 : largest_int128;
-}
-
 int128 saturating_subtract(int128 a, int128 b) {
     return saturating_add(a, b < -largest_int128 ? largest_int128 : -b);
-}
-
-double finite(double x) {
-    constexpr double largest = std::numeric_limits<double>::max();
-    return std::min(std::max(x, -largest), largest);
 }
 
 // n units of 2^-30 to the nearest integer, half away from zero.

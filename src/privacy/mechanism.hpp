@@ -1,4 +1,4 @@
-// What an aggregate query releases: measures, their sensitivities, calibration, post-processing and 95 % intervals
+// Plans what an aggregate query releases: measures, their sensitivities and noise, post-processing and 95 % intervals
 // (formulas.md 1.1, 8.4, 8.5, 8.6, 8.7).
 #pragma once
 
@@ -36,6 +36,21 @@ enum class Aggregate {
     regr_intercept,
     regr_r2
 };
+// Returns whether it is a variance or a deviation.
+constexpr bool is_spread(Aggregate fn) {
+    return fn == Aggregate::var_pop || fn == Aggregate::var_samp || fn == Aggregate::stddev_pop ||
+           fn == Aggregate::stddev_samp;
+}
+
+// Returns whether it is of two columns. regr_*: y depends on x, as in SQL.
+constexpr bool is_joint(Aggregate fn) {
+    return fn >= Aggregate::covar_pop && fn <= Aggregate::regr_r2;
+}
+// Returns whether it is of two columns, and divides by a variance.
+constexpr bool divides_by_variance(Aggregate fn) {
+    return is_joint(fn) && fn != Aggregate::covar_pop && fn != Aggregate::covar_samp;
+}
+
 enum class MeasureKind { count, sum, pair, triple, quantile, products, moments };
 
 // Noisy sums in one group.
@@ -95,25 +110,6 @@ std::vector<Measure> leaf_measures(const std::vector<AggregateCall> &calls, bool
 // k1: coordinates of one group = sum of coordinates (section 1.1).
 int coordinates_of_one_group(const std::vector<Measure> &measures);
 
-// ---- Gaussian calibration (8.4) ----
-double delta_balle_wang(double eps, double sigma, double sensitivity);
-double analytic_gaussian_sigma(double eps, double delta, double sensitivity);
-// Exact delta of the discrete Gaussian of parameter sigma for an integer sensitivity (lattice units).
-double discrete_gaussian_delta(double eps, double sigma, double sensitivity);
-// sigma^2 = a/b on the sampler's grid for one coordinate of integer sensitivity D ("gaussian_release_sigma").
-GaussianScale gaussian_release_sigma(double eps, double delta, double sensitivity);
-// sigma^2 rounded UP to the sampler's grid.
-GaussianScale gaussian_scale_up(double sigma);
-
-// ---- zCDP (5.3) in doubles: for calibration. What a total is decided on is in zcdp.hpp. ----
-double eps_from_rho_tight(double rho, double delta);
-double rho_cap_classic(double eps, double delta);
-double rho_cap_tight(double eps, double delta);
-
-// ---- Group thresholds (8.5) ----
-std::int64_t partition_threshold_laplace(double eps, double delta, int max_groups); // discrete Laplace
-std::int64_t partition_threshold_gaussian(double sigma, double delta, int max_groups);
-
 // ---- The plan of one release ----
 // Everything here is a function of the query, declared bounds and the charge: equal on neighbouring tables.
 struct MeasureNoise {
@@ -149,7 +145,7 @@ ReleasePlan plan_release(Mechanism mechanism, const std::vector<Measure> &measur
 // Errors: InvalidParameter when rho is below least_rho, and as above.
 ReleasePlan plan_measurement(const std::vector<Measure> &measures, const std::vector<std::uint64_t> &sensitivities,
                              bool thresholded, Rho rho, Delta delta);
-// What can be split among so many measures: a step that is smaller is none.
+// Returns the least rho that can be split among so many measures.
 constexpr Rho least_rho(std::size_t measures) {
     return Rho::from_units(static_cast<int128>(measures) + 1);
 }
@@ -158,9 +154,9 @@ LaplaceScale laplace_scale(uint128 units, Epsilon epsilon);
 // Returns whether `automatic` means Gaussian noise at this price, under a bound that charges in rho: below 4.5 for each measure, where
 // its half-widths are smaller, and from a rho on that can be split among them. Else it means Laplace noise (formulas.md 6.5).
 bool prefers_gaussian(const std::vector<Measure> &measures, Epsilon epsilon);
-// The delta that such a release charges, before epsilon is known (8.5): Laplace declared 0, else d.
+// Returns the delta that such a release charges, before epsilon is known (8.5): Laplace declared 0, else d.
 Delta delta_charged(Mechanism mechanism, bool thresholded, Delta delta);
-// What of it the threshold of groups takes.
+// Returns the part of a charged delta that the threshold of groups takes.
 Delta delta_of_groups(Mechanism mechanism, bool thresholded, Delta charged);
 
 template <class Generator> int128 draw(Generator &bits, const MeasureNoise &noise) {

@@ -5,13 +5,13 @@
 
 #include <boost/math/special_functions/erf.hpp>
 
+#include "privacy/numbers.hpp"
 #include "privacy/wide.hpp"
 
 namespace dp::privacy {
 
 namespace {
 
-constexpr double pi = 3.14159265358979323846;
 constexpr double exact_sum_limit = 1000; // sigma: above, sums over the lattice become integrals
 
 // sum over all integers of exp(-z^2 / (2 sigma^2)); from sigma = 1 on by Poisson summation.
@@ -42,10 +42,10 @@ double summed_tail(double sigma, double m) {
 // Midpoint rule for the sum over z >= m with two correction terms: relative error below 1e-12 from sigma = 1000 on.
 double integrated_tail(double sigma, double m) {
     const double x = (m - 0.5) / sigma;
-    const double density = std::exp(-0.5 * x * x) / std::sqrt(2 * pi);
+    const double density = normal_density(x);
     const double first = -x * density / (sigma * sigma);
     const double third = -(x * x * x - 3 * x) * density / (sigma * sigma * sigma * sigma);
-    return std::max(0.0, 0.5 * std::erfc(x / std::sqrt(2.0)) + first / 24 - 7 * third / 5760);
+    return std::max(0.0, normal_above(x) + first / 24 - 7 * third / 5760);
 }
 
 } // namespace

@@ -2,10 +2,10 @@
 // Integers only on the sampling path: no floating point decides anything that is drawn.
 #pragma once
 
-#include <array>
 #include <cstdint>
 
 #include "privacy/decimal.hpp"
+#include "privacy/words256.hpp"
 
 namespace dp::privacy {
 
@@ -27,14 +27,6 @@ struct LaplaceScale {
     uint128 t = 1;
     uint128 s = 1;
     double value() const;
-};
-
-// 256 bits, the lowest word first. Arithmetic on them: wide.hpp.
-struct Words256 {
-    std::array<std::uint64_t, 4> words{};
-    constexpr Words256(std::uint64_t x = 0) : words{x, 0, 0, 0} {} // implicit: an integer is one
-    bool operator==(const Words256 &o) const { return words == o.words; }
-    bool operator!=(const Words256 &o) const { return words != o.words; }
 };
 
 // sigma^2 = a/b of P(z) ~ exp(-z^2 / (2 a/b)); b = 2^20, or 1 when sigma >= 1000.

@@ -1,6 +1,6 @@
-// The samplers of noise.hpp (formulas.md 8.1). Integers only.
+// Defines the samplers of noise.hpp (formulas.md 8.1). Integers only.
 //
-// What is unbounded in the algorithms is either counted in 64 bits (a counter that advances at most once per random bit
+// Loops that have no bound in the algorithms are either counted in 64 bits (a counter that advances at most once per random bit
 // cannot overflow) or capped where reaching the cap has probability below e^-60000000.
 #pragma once
 

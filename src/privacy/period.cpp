@@ -1,5 +1,7 @@
 #include "privacy/period.hpp"
 
+#include "privacy/names.hpp"
+
 namespace dp::privacy {
 
 // ---- the calendar: a year begins in March here, so that the day of a leap year comes last ----
@@ -84,27 +86,12 @@ std::string text_of(Day day) {
 // ---- names ----
 
 std::optional<PeriodKind> period_from_name(const std::string &name) {
-    for (PeriodKind kind :
-         {PeriodKind::day, PeriodKind::week, PeriodKind::month, PeriodKind::quarter, PeriodKind::year})
-        if (name == name_of(kind))
-            return kind;
-    return std::nullopt;
+    return value_named(name, PeriodKind::year);
 }
 
 const char *name_of(PeriodKind kind) {
-    switch (kind) {
-    case PeriodKind::day:
-        return "day";
-    case PeriodKind::week:
-        return "week";
-    case PeriodKind::month:
-        return "month";
-    case PeriodKind::quarter:
-        return "quarter";
-    case PeriodKind::year:
-        return "year";
-    }
-    return "";
+    constexpr const char *names[] = {"day", "week", "month", "quarter", "year"};
+    return names[static_cast<int>(kind)];
 }
 
 } // namespace dp::privacy

@@ -23,14 +23,14 @@ Day end_of(PeriodKind kind, Day day);
 // "2026-11-01"
 std::string text_of(Day day);
 
-// What is set for a table. since: the day on which it was; what was spent until then, in whatever period, counts until the first
-// turn behind it.
+// Holds the period that is set for a table. since: the day on which it was set. Charges until then, in whatever period, count until
+// the first turn behind it.
 struct Period {
     PeriodKind kind;
     Day since;
 };
 
-// What of an account's sums belongs to one period, and which one that is. Without a kind: its last charge was in none.
+// Holds the part of an account's sums that belongs to one period, and says which one. Without a kind: its last charge was in none.
 struct PeriodSums {
     std::optional<PeriodKind> kind;
     Day start = 0;

@@ -1,26 +1,19 @@
 #include "privacy/printed.hpp"
 
-#include "privacy/triple.hpp"
-
 #include <algorithm>
 #include <cmath>
 #include <stdexcept>
 
 #include <boost/math/quadrature/gauss.hpp>
 
+#include "privacy/numbers.hpp"
+#include "privacy/triple.hpp"
+
 namespace dp::privacy {
 
 namespace {
 
-constexpr double one = static_cast<double>(pair_one);
-constexpr double pi = 3.14159265358979323846;
-
-double normal_density(double x) {
-    return std::exp(-0.5 * x * x) / std::sqrt(2 * pi);
-}
-double normal_above(double x) {
-    return 0.5 * std::erfc(x / std::sqrt(2.0));
-}
+constexpr double one = pair_unit;
 
 // E max(0, W - k) and E max(0, W - k)^2 of a standard normal variable.
 double normal_excess(double k) {

@@ -30,7 +30,7 @@ class PrintedAverage {
         double uncut, cut, above, below;
     };
     Parts parts() const;
-    // What the sum of parts, and that of the function, may be wrong by, as a part of `uncut`. Laplace noise: the integrals are.
+    // Bounds what the sum of parts, and that of the function, may be wrong by, as a part of `uncut`. Laplace noise: the integrals are.
     // Gaussian noise: only rounding counts, since averages of one count are integrated by the same rule (formulas.md 1.2b).
     static double imprecision(Mechanism mechanism) { return mechanism == Mechanism::laplace ? 1e-10 : 2e-13; }
     double spread() const { return unit_; } // offsets are to be compared with this
@@ -55,10 +55,11 @@ class PrintedAverage {
     double unit_;
 };
 
-// What one aggregate of a pair is off by, divided by the most that one record can move it (its largest change): its mean
-// size for Laplace noise, its mean square for Gaussian noise.
-// A variance's and a deviation's is in units of spread_unit (privacy/triple), which has their errors as well.
+// Returns the most that one record can move an aggregate of a pair. A variance's and a deviation's is in units of spread_unit
+// (privacy/triple).
 double largest_printed_change(Aggregate fn, const Bounds &bounds);
+// Returns the error of an aggregate of a pair, divided by that change: its mean size for Laplace noise, its mean square for Gaussian
+// noise. (For variances and deviations: triple_error.)
 double printed_error(Aggregate fn, const MeasureNoise &noise, const Bounds &bounds, const PairTotals &totals);
 // Laplace: E|error + change| of a count (change 0 or 1) or a sum (of any size), divided likewise.
 double printed_distance(Aggregate fn, const MeasureNoise &noise, const Bounds &bounds, double change);

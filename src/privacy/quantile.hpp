@@ -54,7 +54,7 @@ inline std::optional<int> cell_of_number(const Grid &grid, double value) {
     return at >= grid.cells ? grid.cells - 1 : static_cast<int>(std::ceil(at)) - 1;
 }
 
-// What is printed of a cell: its upper edge, the minimum its lower one, percentile_cont its middle.
+// Returns the number that is printed for a cell: its upper edge, for the minimum its lower one, for percentile_cont its middle.
 std::int64_t point_of_cell(const Grid &grid, Aggregate fn, int cell); // of_points, and not percentile_cont
 double number_of_cell(const Grid &grid, Aggregate fn, int cell);
 

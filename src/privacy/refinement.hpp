@@ -14,7 +14,7 @@
 
 namespace dp::privacy {
 
-// What an analyst asks of every value: a relative error, an error in the value's own unit, or one of the two.
+// Holds the accuracy that an analyst asks of every value: a relative error, an error in the value's own unit, or one of the two.
 struct Wanted {
     std::optional<double> within;  // relative: of this or less,
     std::optional<double> error95; // half-width of the 95 % interval: this or less
@@ -41,7 +41,7 @@ Rho next_rho(Rho rho, Rho ceiling, double sd, double wanted);
 // ---- error95 alone: one charge, known in advance ----
 // Whether the noise of a plan is small enough, for all values.
 using Suffices = std::function<bool(const ReleasePlan &)>;
-// What a leaf's noise is made from: see plan_release.
+// Holds the arguments of plan_release() for the noise of a leaf.
 struct LeafNoise {
     std::vector<Measure> measures;
     std::vector<std::uint64_t> sensitivities;

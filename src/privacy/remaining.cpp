@@ -28,7 +28,7 @@ void add_times(Spent *spent, const Repeated &charge, std::int64_t n) {
     add(spent, cost, charge.bound.basis_of(charge.cost.pure));
 }
 
-// What charge `i` of a round meets, when `before` whole rounds were answered and all that comes before it in its own.
+// Returns why charge `i` of a round is denied, if it is, after `before` whole rounds and the earlier charges of its own.
 Denial meets(const std::vector<Repeated> &round, std::size_t i, std::int64_t before) {
     const Repeated &charge = round[i];
     Totals totals = charge.totals, role = charge.role;
@@ -45,8 +45,8 @@ Denial meets(const std::vector<Repeated> &round, std::size_t i, std::int64_t bef
     return fit(charge.cost, Account::public_account, charge.bound, totals, role, charge.share, charge.profile);
 }
 
-// Of all that share their sums the last one meets the most, and no sum ever goes back; under `dynamic` each is looked at, as it must be
-// above what is spent.
+// Returns the charges that decide whether a round is answered. Among those that share their sums it is the last, as sums only grow.
+// Under `dynamic` it is each, as each must be above what is spent.
 std::vector<std::size_t> decisive(const std::vector<Repeated> &round) {
     std::vector<std::size_t> found;
     for (std::size_t i = 0; i < round.size(); i++) {

@@ -5,6 +5,8 @@
 #include <functional>
 #include <stdexcept>
 
+#include "privacy/calibration.hpp"
+
 namespace dp::privacy {
 
 // ---- Candidates and preferences ----
@@ -62,7 +64,7 @@ static EpsilonChoice choose(double eps_star, const std::vector<Epsilon> &candida
     return {eps_star, largest_candidate(candidates, eps_star, slack)};
 }
 
-// What both ends of tau and equal risks decide without a formula; no value otherwise. missing = tau p_max - p_min.
+// Decides both ends of tau and equal risks without a formula; no value otherwise. missing = tau p_max - p_min.
 static std::optional<double> eps_star_without_formula(double missing, double tau) {
     if (missing <= 0)
         return infinite_epsilon;

@@ -61,7 +61,7 @@ std::vector<Epsilon> checked_candidates(std::vector<Epsilon> candidates);
 // Errors: InvalidParameter ("tau must be between 0 and 1") for NaN or outside.
 void check_tau(double tau);
 
-// ---- RDR of one record (1.2) ----
+// ---- The noise term of an RDR (1.2) ----
 struct NoiseMeasure {
     double k = 1; // coordinates of the measure in the released vector
     double D = 1; // sensitivity in lattice units
@@ -105,10 +105,10 @@ struct RiskRow {
     double ratio = 1;    // rdr_min / rdr_max; 1 when rdr_max is 0 (nobody is exposed at all)
     double variance = 0; // population variance of RDR_i / rdr_max over all individuals
 };
-// What the noise of one candidate means for a vector of k coordinates: Laplace: PIS_i + noise; Gaussian: sqrt(PIS_i^2 + noise).
-// noise: N(eps) resp. k b for Laplace; k sigma^2 for Gaussian.
-// The profile must not be empty.
+// Computes the row of one candidate for a vector of k coordinates. noise: N(eps) or k b for Laplace, k sigma^2 for Gaussian.
+// Precondition: the profile is not empty.
 RiskRow risk_row(const PisProfile &profile, Mechanism mechanism, Epsilon epsilon, double noise);
+// Returns PIS + noise for Laplace noise, sqrt(PIS^2 + noise) for Gaussian.
 double rdr_of(double pis, Mechanism mechanism, double noise);
 
 // ---- Leave-one-out closed forms (1.4) ----
@@ -124,7 +124,7 @@ struct GroupState {
 double leave_one_out_count(bool has_value);
 double leave_one_out_sum(bool has_value, double v);
 double leave_one_out_avg(const GroupState &group, bool has_value, double v, double z);
-// Of a variance or deviation of positions (privacy/triple), whose value leaves at position t.
+// Does the same for a variance or deviation of positions (privacy/triple), whose value leaves at position t.
 double leave_one_out_spread(Aggregate fn, const GroupState &group, bool has_value, double t);
 double spread_of_group(Aggregate fn, const GroupState &group);
 

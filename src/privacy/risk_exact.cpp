@@ -6,12 +6,12 @@
 #include <stdexcept>
 
 #include "privacy/noise.hpp"
+#include "privacy/numbers.hpp"
 
 namespace dp::privacy {
 
 namespace {
 
-constexpr double pi = 3.14159265358979323846;
 // From this sigma on (in units) sums over the lattice are replaced: by Euler and Maclaurin's formula on one coordinate, by the
 // continuous law on several, where the two expectations differ by less than 3e-5 of their value.
 constexpr double summed_below = 10;

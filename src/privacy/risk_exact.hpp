@@ -12,9 +12,9 @@
 namespace dp::privacy {
 
 // ---- One record, one kind of noise ----
-// Normal noise on one coordinate: E|d + sigma Z|.
+// Returns E|d + sigma Z| for normal noise on one coordinate.
 double rdr_gaussian_exact_k1(double difference, double sigma);
-// The same for the discrete Gaussian of parameter sigma, |difference| an integer.
+// Returns E|d + Z| for the discrete Gaussian of parameter sigma, |d| an integer.
 double discrete_gaussian_mean_abs(double difference, double sigma);
 
 // ---- A vector of several measures ----

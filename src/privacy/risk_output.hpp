@@ -1,5 +1,5 @@
-// What one concrete output says about one record: the output-dependent indicator and the realised privacy loss
-// (formulas.md 1.3). Functions of private rows, for the controller alone.
+// Computes the privacy loss that one concrete output has realised for one record (formulas.md 1.3). It depends on private rows: for
+// the controller alone.
 #pragma once
 
 #include "privacy/mechanism.hpp"

@@ -28,8 +28,9 @@ class RunningMean {
 
     // The mean in units of 2^-bits of the lattice's, to the nearest, half away from zero. bits 0: counts and sums of integers.
     int128 mean(std::size_t group, std::size_t measure, int bits) const;
-    // Of the mean in lattice units: its standard deviation, and the half-width of the interval around it as it is published.
+    // Returns the standard deviation of the mean, in lattice units.
     double stddev(std::size_t measure) const;
+    // Returns the half-width of the interval around the mean as it is published, in lattice units.
     double halfwidth(std::size_t measure, int bits) const;
     // The largest standard deviation whose half-width, in lattice units, is at most this; 0 if there is none.
     static double stddev_for(double halfwidth, int bits);

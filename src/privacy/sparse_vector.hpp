@@ -55,7 +55,7 @@ struct SvtCandidate {
 SvtCandidate svt_candidate_laplace(Epsilon epsilon, int m, int k1, double tau_var);
 // noise_term: k1 sigma^2, or the sum over the coordinates of one group of the variances drawn, in scaled units.
 SvtCandidate svt_candidate_gaussian(Epsilon epsilon, int m, double noise_term, double tau_var);
-// What a release (`plan_release` with the charge epsilon and the policy's delta) of these measures means for the test.
+// Returns the candidate for a release of these measures: `plan_release` with the charge epsilon and the policy's delta.
 SvtCandidate svt_candidate(Mechanism mechanism, const std::vector<Measure> &measures,
                            const std::vector<std::uint64_t> &sensitivities, bool thresholded, Epsilon epsilon,
                            Delta delta, double tau_var);

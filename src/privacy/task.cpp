@@ -65,7 +65,7 @@ std::int64_t task_integer(const Task &task, const std::vector<double> &values, c
     return task.kind == TaskKind::mean ? mean_integer(task, values) : top_integer(task, values, reference);
 }
 
-// What the integer can be at most.
+// Returns the largest value of the integer.
 static std::int64_t most(const Task &task) {
     return task.kind == TaskKind::mean ? task.groups * pair_one : task.k;
 }

@@ -1,4 +1,4 @@
-// What is computed from an answer and shown with noise: tasks whose integer moves by no more than D when one row of the answer
+// Computes tasks over an answer, which are shown with noise: their integer moves by no more than D when one row of the answer
 // changes (formulas.md 4.5).
 #pragma once
 
@@ -24,7 +24,7 @@ void check_task(const Task &task);
 // D: how far the integer moves at most when one value changes to anything, NaN included.
 std::uint64_t task_sensitivity(const Task &task);
 
-// What noise is added to. One value for each group; NaN: there is none, which is `lower` for a mean and the last place for a top.
+// Returns the integer that noise is added to. One value for each group; NaN: there is none, which is `lower` for a mean and the last place for a top.
 // mean: the sum of round((v - lower) / (upper - lower) 2^30). top: how many of the k largest values are among the k largest of
 // `reference`; of equal ones the first row comes first.
 std::int64_t task_integer(const Task &task, const std::vector<double> &values, const std::vector<double> &reference);

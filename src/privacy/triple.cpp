@@ -6,27 +6,14 @@
 #include <limits>
 #include <vector>
 
-#include "privacy/printed.hpp"
+#include "privacy/numbers.hpp"
 
 namespace dp::privacy {
 
 namespace {
 
-constexpr double one = static_cast<double>(pair_one);
+constexpr double one = pair_unit;
 constexpr double beta = 0.05;
-constexpr int128 largest_int128 = static_cast<int128>(~uint128{0} >> 1);
-
-int128 saturating_add(int128 a, int128 b) {
-    int128 sum = 0;
-    if (!__builtin_add_overflow(a, b, &sum))
-        return sum;
-    return a < 0 ? -largest_int128 : largest_int128;
-}
-
-double finite(double x) {
-    constexpr double largest = std::numeric_limits<double>::max();
-    return std::min(std::max(x, -largest), largest);
-}
 
 // In units of one.
 struct Sums {
@@ -45,25 +32,15 @@ bool is_deviation(Aggregate fn) {
     return fn == Aggregate::stddev_pop || fn == Aggregate::stddev_samp;
 }
 
-double within(double x, double low, double high) {
-    return std::min(std::max(x, low), high);
-}
-
-// c/(c-1)
-double of_sample_factor(double count) {
-    const double c = std::max(2.0, count);
-    return c / (c - 1);
-}
-
-// Of w, from the variance of the population and the count that a sample's is corrected by.
+// Returns the variance or deviation of w, from the variance of the population and the count that a sample's is corrected by.
 double from_variance(Aggregate fn, double variance, double count) {
     const double v = of_sample(fn) ? variance * of_sample_factor(count) : variance;
     return is_deviation(fn) ? std::sqrt(v) : v;
 }
 
 double variance_of(const Sums &sums) {
-    const double c = std::max(1.0, sums.count()), mean = within((sums.squares + 0.5 * sums.middle) / c, 0, 1);
-    return within(sums.squares / c - mean * mean, 0, 0.25);
+    const double c = std::max(1.0, sums.count()), mean = std::clamp<double>((sums.squares + 0.5 * sums.middle) / c, 0, 1);
+    return std::clamp<double>(sums.squares / c - mean * mean, 0, 0.25);
 }
 
 // From w to values.
@@ -98,9 +75,9 @@ Interval spread_interval(Aggregate fn, const Triple &triple, const Bounds &bound
     const double low = std::max(1.0, sums.count() - 3 * h), high = std::max(1.0, sums.count() + 3 * h);
     const Interval square = quotient(sums.squares, h, low, high);
     Interval mean = quotient(sums.squares + 0.5 * sums.middle, 1.5 * h, low, high);
-    mean = {within(mean.lower, 0, 1), within(mean.upper, 0, 1)};
-    const double least = within(square.lower - mean.upper * mean.upper, 0, 0.25);
-    const double most = within(square.upper - mean.lower * mean.lower, 0, 0.25);
+    mean = {std::clamp<double>(mean.lower, 0, 1), std::clamp<double>(mean.upper, 0, 1)};
+    const double least = std::clamp<double>(square.lower - mean.upper * mean.upper, 0, 0.25);
+    const double most = std::clamp<double>(square.upper - mean.lower * mean.lower, 0, 0.25);
     return {scaled(fn, from_variance(fn, least, high), bounds), scaled(fn, from_variance(fn, most, low), bounds)};
 }
 
@@ -140,7 +117,7 @@ Interval printed_interval(MeasureKind kind, Aggregate fn, const int128 *noisy, c
 
 double position_of(const Bounds &bounds, double value) {
     const double middle = 0.5 * bounds.low + 0.5 * bounds.high, half = 0.5 * bounds.high - 0.5 * bounds.low;
-    return within((value - middle) / half, -1, 1);
+    return std::clamp<double>((value - middle) / half, -1, 1);
 }
 
 double spread_unit(Aggregate fn, const Bounds &bounds) {
@@ -181,7 +158,7 @@ std::vector<Point> points_of(double (*quantile)(double)) {
         long step = 1;
         for (std::size_t k = 0; k < 3; ++k, step = step * generator % n) {
             const double u = std::fmod((static_cast<double>(i * step % n) + 0.5) / n + shift[k], 1.0);
-            point[k] = quantile(within(u, 1e-7, 1 - 1e-7));
+            point[k] = quantile(std::clamp<double>(u, 1e-7, 1 - 1e-7));
             mirror[k] = -point[k];
         }
         points.push_back(point);
@@ -195,7 +172,7 @@ const std::vector<Point> &points_of(bool laplace) {
     return laplace ? of_laplace : of_gaussian;
 }
 
-// What is printed, in the units of largest_change.
+// Returns the printed number in units of its largest change.
 double printed(Aggregate fn, const Sums &sums, const Bounds &bounds) {
     const double c = sums.count(), s1 = sums.squares + 0.5 * sums.middle, s0 = sums.rest + 0.5 * sums.middle;
     switch (fn) {
@@ -204,7 +181,7 @@ double printed(Aggregate fn, const Sums &sums, const Bounds &bounds) {
         return bounds.high / largest * s1 + bounds.low / largest * s0;
     }
     case Aggregate::avg:
-        return within((s1 - s0) / std::max(1.0, c), -1, 1);
+        return std::clamp<double>((s1 - s0) / std::max(1.0, c), -1, 1);
     case Aggregate::count:
     case Aggregate::count_star:
         return std::round(c);

@@ -11,11 +11,6 @@ struct Triple {
     int128 squares = 0, middle = 0, rest = 0;
 };
 
-constexpr bool is_spread(Aggregate fn) {
-    return fn == Aggregate::var_pop || fn == Aggregate::var_samp || fn == Aggregate::stddev_pop ||
-           fn == Aggregate::stddev_samp;
-}
-
 // The two sums of a pair that the triple contains: count, sum and average are read off them.
 struct Halves {
     int128 s1, s0;
@@ -25,18 +20,18 @@ Halves halves_of(const Triple &triple);
 // fn: is_spread. Without noise the variance or deviation of the values; 0 for none, and of one in a sample.
 double spread_of(Aggregate fn, const Triple &triple, const Bounds &bounds);
 Interval spread_interval(Aggregate fn, const Triple &triple, const Bounds &bounds, const MeasureNoise &noise);
-// Of count, sum and average.
+// Computes the intervals of count, sum and average.
 double triple_count_halfwidth(const MeasureNoise &noise);
 double triple_sum_halfwidth(const MeasureNoise &noise, const Bounds &bounds);
 Interval triple_avg_interval(const Triple &triple, const Bounds &bounds, const MeasureNoise &noise);
 
-// Of an average, variance or deviation that a pair or a triple prints, what is printed and its interval.
+// Returns the average, variance or deviation that a pair or a triple prints, and its interval.
 double printed_number(MeasureKind kind, Aggregate fn, const int128 *noisy, const Bounds &bounds);
 Interval printed_interval(MeasureKind kind, Aggregate fn, const int128 *noisy, const Bounds &bounds,
                           const MeasureNoise &noise);
 Halves released_halves(MeasureKind kind, const int128 *noisy);
 
-// What values add up to: how many, the sum of their positions t in [-1, 1] between the bounds, and of the squares of these.
+// Adds up values: how many, the sum of their positions t in [-1, 1] between the bounds, and of the squares of these.
 struct Moments3 {
     double count = 0, sum = 0, squares = 0;
 };
@@ -45,8 +40,8 @@ double position_of(const Bounds &bounds, double value);
 double spread_unit(Aggregate fn, const Bounds &bounds);
 // The largest change by one value, in these units.
 double largest_spread_change(Aggregate fn);
-// What a number that a triple prints is off by, divided by its largest change: its mean size for Laplace noise, its mean square
-// for Gaussian noise. The mean of 2042 points of a lattice rule: within 2 % of the integral.
+// Returns the error of a number that a triple prints, divided by its largest change: its mean size for Laplace noise, its mean
+// square for Gaussian noise. The mean of 2042 points of a lattice rule: within 2 % of the integral.
 double triple_error(Aggregate fn, const MeasureNoise &noise, const Bounds &bounds, const Moments3 &moments);
 
 } // namespace dp::privacy

@@ -14,7 +14,7 @@ std::size_t width_of(const std::vector<Measure> &measures) {
     return width;
 }
 
-// Of the coordinates [first, first + n) of each group.
+// Returns the l1 norm of the coordinates [first, first + n) of all groups.
 double l1_norm(const int128 *values, std::size_t groups, std::size_t width, std::size_t first, std::size_t n) {
     unsigned __int128 sum = 0;
     for (std::size_t g = 0; g < groups; ++g)

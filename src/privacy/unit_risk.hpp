@@ -16,13 +16,14 @@ namespace dp::privacy {
 // The l1 norms of its parts in the measures: as many as these.
 void measure_norms(const std::vector<Measure> &measures, const int128 *values, std::size_t groups, double *norms);
 
-// Of clipped values: the sum of the measures' norms divided by D (Laplace), or the root of the sum of their squares (Gaussian;
-// the l2 norm of a count or a sum, of a pair or a triple the norm that it was clipped to). At most m, or sqrt(m).
+// Returns the PIS of clipped values: the sum of the measures' norms divided by D for Laplace noise, at most m, or the root of the sum
+// of their squares for Gaussian noise, at most sqrt(m). A count or a sum has its l2 norm there, a pair or a triple the norm that it was
+// clipped to.
 double unit_pis(Mechanism mechanism, const std::vector<Measure> &measures, const std::vector<Norm> &norms,
                 const std::vector<std::uint64_t> &sensitivities, const int128 *values, std::size_t groups);
 
-// What clipping leaves of a unit, in the measure that it takes most of: the smallest of kept / brought, and 1 where it brings
-// nothing. Norms of measure_norms, before and after.
+// Returns the share that clipping leaves of a unit, in the measure that it takes most of: the smallest of kept / brought, 1 where the
+// unit brings nothing. brought, kept: norms of measure_norms, before and after.
 double share_left(std::size_t measures, const double *brought, const double *kept);
 
 } // namespace dp::privacy

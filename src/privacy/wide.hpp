@@ -7,7 +7,7 @@
 
 #include <boost/multiprecision/cpp_int.hpp>
 
-#include "privacy/noise.hpp"
+#include "privacy/words256.hpp"
 
 namespace dp::privacy {
 

@@ -7,6 +7,7 @@
 #include <boost/multiprecision/cpp_bin_float.hpp>
 
 #include "privacy/exact.hpp"
+#include "privacy/names.hpp"
 
 namespace dp::privacy {
 
@@ -169,10 +170,7 @@ Epsilon eps_anytime(Rho rho, Delta delta, Rho target) {
 }
 
 std::optional<Cap> cap_from_name(const std::string &name) {
-    for (Cap cap : {Cap::tight, Cap::classic})
-        if (name == name_of(cap))
-            return cap;
-    return std::nullopt;
+    return value_named(name, Cap::classic);
 }
 
 const char *name_of(Cap cap) {

@@ -5,6 +5,7 @@
 #include "border/columns.hpp"
 #include "release/random.hpp"
 #include "risk/closed_forms.hpp"
+#include "risk/memory.hpp"
 #include "risk/result.hpp"
 #include "rows/asked_units.hpp"
 

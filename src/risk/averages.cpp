@@ -1,6 +1,7 @@
 #include "risk/averages.hpp"
 
-#include "risk/leave_one_out.hpp"
+#include "border/guard.hpp"
+#include "risk/memory.hpp"
 
 namespace dp::risk {
 
@@ -93,7 +94,7 @@ static privacy::PairTotals look_at(Search *search, int64 at) {
 
 using Parts = privacy::PrintedAverage::Parts;
 
-// Of two nodes of one count.
+// Returns how far apart two nodes of one count are.
 static double width_of(const Node &a, const Node &b) {
     return (b.totals.difference - a.totals.difference) / a.totals.count;
 }
@@ -113,7 +114,7 @@ static bool is_too_large(const Search *search, double error) {
     return search->error->others + search->error->weight * error > search->least * (1 + rounding);
 }
 
-// What rounding is a part of.
+// Returns the size of the numbers that rounding is a part of.
 static double size_of(const Node &node) {
     return node.parts.uncut + 4 * (node.parts.above + node.parts.below);
 }

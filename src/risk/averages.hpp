@@ -12,7 +12,7 @@ struct SameCount {
     int64 from, to;
 };
 
-// What the groups of the data add up to, each different pair of totals once, those with most values first.
+// Holds the totals of the groups of the data, each different pair once, those with most values first.
 struct Averages {
     Tuplesortstate *sort; // until finish_averages
     TupleTableSlot *slot;
@@ -30,9 +30,9 @@ struct PairError {
     double others; // least that joins the average's error in the term of any group, whatever its totals are
     double weight; // of the average's error
 };
-// What is looked for: the least term of any group. `term` must grow with the error of the average, which is looked at only where
-// it may be less than all that were computed.
+// Computes the term of a group with these totals. It must grow with the error of the average.
 using TermOf = double (*)(void *context, const privacy::PairTotals &totals);
+// Returns the least term of any group. `term` is called only where it may be less than all that were computed.
 double least_term(const Averages *averages, const PairError &error, TermOf term, void *context);
 
 } // namespace dp::risk

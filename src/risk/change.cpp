@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "privacy/triple.hpp"
+#include "risk/leave_one_out.hpp"
 #include "risk/memory.hpp"
 
 namespace dp::risk {
@@ -139,7 +140,7 @@ static double value_of(const rows::Question *question, int aggregate, const priv
         return static_cast<double>(state.sum);
     case privacy::Aggregate::avg: {
         const privacy::Bounds &bounds = *question->bounds[question->measure_of[aggregate]];
-        // What stands for the average of nothing (1.4).
+        // The average of no values is the middle (1.4).
         return state.values == 0 ? bounds.low + (bounds.high - bounds.low) / 2
                                  : static_cast<double>(state.sum / state.values);
     }

@@ -1,10 +1,11 @@
-// What one record changes, coordinate by coordinate, and the exact answer that it changes: behind the exact indicator and the
-// output-dependent one (formulas.md 1.2, 1.3). For the controller alone: everything here depends on the private rows.
+// Computes what one record changes, coordinate by coordinate, and the exact answer that it changes. The exact indicator and the
+// output-dependent one need them (formulas.md 1.2, 1.3). For the controller alone: everything here depends on the private rows.
 #pragma once
 
 #include "privacy/risk_exact.hpp"
 
-#include "risk/leave_one_out.hpp"
+#include "risk/memo.hpp"
+#include "rows/question.hpp"
 
 namespace dp::risk {
 

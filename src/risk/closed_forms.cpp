@@ -5,7 +5,6 @@
 #include "border/scope.hpp"
 #include "border/spi.hpp"
 #include "risk/memory.hpp"
-#include "risk/room.hpp"
 #include "risk/statement.hpp"
 
 namespace dp::risk {
@@ -112,7 +111,7 @@ struct Ordered {
     NullableDatum *values; // otherwise: per record of the group
 };
 
-// What a record brings to one aggregate.
+// Holds what a record brings to one aggregate.
 struct Brought {
     double value;
     bool there;
@@ -140,7 +139,7 @@ struct Work {
 };
 } // namespace
 
-// What one record moves it by depends on no other.
+// Returns whether a record moves the aggregate by an amount that depends on no other record.
 static bool moves_alone(const BareAggregate &aggregate) {
     return aggregate.call.fn == privacy::Statistic::count || aggregate.call.fn == privacy::Statistic::sum;
 }
@@ -236,6 +235,14 @@ static void plan_columns(Work *work, const GeneralQuestion *question, bool keep_
     }
     work->records = joined_records_query(question, keep_records, work->extras);
     order_records(work);
+}
+
+// Enlarges an array to n elements, zeroed from the old end on.
+template <class T> static T *grown(MemoryContext context, T *old, int64 before, int64 n) {
+    auto *place = static_cast<T *>(old == nullptr ? MemoryContextAllocHuge(context, sizeof(T) * (n + 1))
+                                                  : repalloc_huge(old, sizeof(T) * (n + 1)));
+    memset(static_cast<void *>(place + before), 0, sizeof(T) * (n + 1 - before));
+    return place;
 }
 
 // ---- reading -------------------------------------------------------------------------------------------------------
@@ -380,7 +387,7 @@ static bool add_own_differences(Work *work, int64 n, int a) {
     return true;
 }
 
-// What the n records of the group move one aggregate by.
+// Adds what each of the n records of the group moves one aggregate by.
 static void add_differences(Work *work, int64 n, int a) {
     const BareAggregate &aggregate = work->forms->aggregates[a];
     if (add_own_differences(work, n, a))

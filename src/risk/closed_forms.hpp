@@ -2,7 +2,7 @@
 // tables, plain WHERE and GROUP BY, bare aggregates. One grouping statement instead of one statement for each record.
 #pragma once
 
-#include "risk/general.hpp"
+#include "risk/records.hpp"
 
 namespace dp::risk {
 

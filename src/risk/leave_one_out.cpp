@@ -293,7 +293,7 @@ static Contribution contribution_of(const Work *work, const Datum *values, const
     double value = nulls[argument.position] ? get_float8_nan() : rows::double_value(argument.kind, datum);
     if (std::isnan(value))
         return Contribution{};
-    // As the aggregates of the internal statement read it: a value that is not NaN has a point.
+    // The aggregates of the internal statement read it so: a value that is not NaN has a point.
     int64 point;
     if (measure.kind == privacy::MeasureKind::pair)
         point = *privacy::to_pair_point(privacy::pair_lattice(*bounds), value);
@@ -387,10 +387,6 @@ static int group_of(Work *work, const Datum *values, const bool *nulls) {
     return work->memo->ngroups - 1;
 }
 
-Size share_of_memory() {
-    return static_cast<Size>(work_mem) * 1024 / 4;
-}
-
 static void make_room_for_groups(Work *work, int64 n) {
     while (work->memo->states.count() < n)
         work->memo->states.append();
@@ -467,7 +463,7 @@ static bool has_parts(const rows::Question *question, int j) {
     return (*question->measures)[j].has_parts();
 }
 
-// Of a record that is in a group, with its contributions. i: its number, where something depends on its group's states.
+// Returns the PIS of a record that is in a group. i: its number, where something depends on its group's states.
 static double pis_of(const Work *work, const Contribution *contributions, int64 i) {
     const rows::Question *question = work->question;
     double pis = 0;
@@ -623,7 +619,7 @@ static void count_people(Work *work, int64 met) {
     }
     int64 counts[4] = {};
     run_counts(query, counts, work->question->checked);
-    // Of units those count that have no row here. On other nodes rows may have gone since those were read.
+    // Units without a row here count as well. On other nodes rows may have gone since those were read.
     int64 everybody = work->question->units == nullptr ? counts[0] : count_units(work->question);
     memo->rows = Max(everybody, work->inside);
     memo->members_a = counts[1];

@@ -4,6 +4,10 @@
 
 namespace dp::risk {
 
+Size share_of_memory() {
+    return static_cast<Size>(work_mem) * 1024 / 4;
+}
+
 constexpr double mega = 1024 * 1024, beside = 80;
 
 void check_memory(double bytes, const char *what, const char *instead) {

@@ -129,7 +129,7 @@ static bool is_empty(const Question *question, const privacy::GroupState *states
 }
 
 namespace {
-// What the pairs of a group without values print: of thousands of declared groups most may be such.
+// Remembers what the pairs of a group without values print: among thousands of declared groups most may be such.
 struct Empty {
     bool known;
     double noise;

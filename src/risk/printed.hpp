@@ -5,15 +5,15 @@
 #include "privacy/printed.hpp"
 #include "privacy/risk_exact.hpp"
 
-#include "risk/averages.hpp"
-#include "risk/leave_one_out.hpp"
+#include "risk/memo.hpp"
+#include "rows/question.hpp"
 
 namespace dp::risk {
 
 // Whether risks are those of what pairs and triples print: some measure is one, and a person has one row at most.
 bool prints_pairs(const rows::Question *question);
 
-// What a record moves the printed numbers of a pair by, each divided by its largest change; l1 or l2.
+// Returns how far a record moves the printed numbers of a pair, each divided by its largest change; l1 or l2.
 double printed_part(const rows::Question *question, const Memo *memo, privacy::Mechanism mechanism, int64 record,
                     int measure);
 
@@ -21,11 +21,11 @@ double printed_part(const rows::Question *question, const Memo *memo, privacy::M
 const privacy::ReleasePlan *plan_in_context(const rows::Question *question, privacy::Mechanism mechanism,
                                             privacy::Epsilon epsilon, privacy::Delta delta);
 
-// What printed_noise_term is found in without looking at every group; null: it looks at every group.
+// Returns the averages in which printed_noise_term() finds the least without looking at every group. Null: it looks at every group.
 const Averages *averages_of_groups(const rows::Question *question, const Memo *memo);
 
-// What joins the PIS in an RDR: the mean sizes (Laplace) or mean squares (Gaussian) of the errors, over all groups. Of groups
-// that nobody declared: the least of any.
+// Returns the term that joins the PIS in an RDR: the mean sizes (Laplace) or mean squares (Gaussian) of the errors, over all groups.
+// Where groups are not declared it is the least of any group.
 double printed_noise_term(const rows::Question *question, const Memo *memo, const privacy::ReleasePlan *plan);
 
 // The exact indicator of every record and, behind the last one, of people whom the answer does not contain.

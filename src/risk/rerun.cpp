@@ -4,6 +4,7 @@
 
 #include "border/scope.hpp"
 #include "border/spi.hpp"
+#include "risk/memory.hpp"
 #include "risk/result.hpp"
 #include "risk/statement.hpp"
 

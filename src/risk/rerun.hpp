@@ -1,7 +1,7 @@
 // Leave-one-out by running the query again, once without each distinct record.
 #pragma once
 
-#include "risk/general.hpp"
+#include "risk/records.hpp"
 
 namespace dp::risk {
 

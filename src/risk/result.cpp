@@ -26,7 +26,7 @@ double number_of(const ResultColumn &column, Datum datum, bool isnull) {
 // ---- order ---------------------------------------------------------------------------------------------------------
 
 namespace {
-// What tells rows apart: a column that is no coordinate; its text, where its type has no order.
+// Describes a column that tells rows apart and is no coordinate. Its text does where its type has no order.
 struct Identity {
     int column; // of the question
     int place;  // among the sorted columns (0-based)
@@ -86,7 +86,7 @@ const Order *order_of(const GeneralQuestion *question) {
     return made;
 }
 
-// Of a result without identities one row is the most: any order is right.
+// Begins to sort the rows of a result. Without identities there is one row at most, and any order is right.
 static Tuplesortstate *begin_sort(const Order *order) {
     int n = Max(order->n, 1);
     auto *columns = static_cast<AttrNumber *>(palloc0(sizeof(AttrNumber) * n));

@@ -1,7 +1,7 @@
 // The result of a general query: rows in the order of what tells them apart, on disk beyond work_mem.
 #pragma once
 
-#include "risk/general.hpp"
+#include "risk/general_question.hpp"
 
 namespace dp::risk {
 
@@ -37,7 +37,7 @@ void read_from_start(const Result &result);
 bool next_row(const Result &result);
 void discard(const Result &result);
 
-// What a coordinate of a row counts as. 22003 unless it is finite.
+// Returns the number that a coordinate of a row counts as. Errors: 22003 unless it is finite.
 double number_of(const ResultColumn &column, Datum datum, bool isnull);
 
 } // namespace dp::risk

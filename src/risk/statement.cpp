@@ -32,7 +32,7 @@ static void receive_end(DestReceiver *) {}
 
 DestReceiver *receiver_of(TakeRow take, void *reader) {
     auto *receiver = static_cast<Receiver *>(palloc0(sizeof(Receiver)));
-    // What it is called matters to SPI alone, which would take DestNone for a statement whose rows nobody wants.
+    // The name matters to SPI alone, which would take DestNone for a statement whose rows nobody wants.
     *receiver = {{receive, receive_start, receive_end, receive_end, DestTuplestore},
                  take,
                  reader,
@@ -60,8 +60,8 @@ static List *parts_with_rows(Oid table) {
     return parts;
 }
 
-// What passed its condition and what did not: ntuples and nfiltered1, of the leader and, when Gather has ended, of all its
-// workers. Each part is scanned once, and to its end: nothing above it stops early or starts again.
+// Adds the rows that a scan met: ntuples, which passed its condition, and nfiltered1, which did not. They are those of the leader and,
+// when Gather has ended, of all its workers. Each part is scanned once, and to its end: nothing above it stops early or starts again.
 static bool add_scan(PlanState *state, Met *met) {
     Oid part = rt_fetch(reinterpret_cast<Scan *>(state->plan)->scanrelid, met->entries)->relid;
     Instrumentation *counted = state->instrument;

@@ -18,7 +18,7 @@ DestReceiver *receiver_of(TakeRow take, void *reader);
 // the plan has a shape that does not tell. InvalidOid: nobody asks. checked: the relations that may be read; NIL: any.
 int64 run_query(Query *query, Oid table, TakeRow take, void *reader, const List *checked = NIL);
 
-// The same from text, for queries over more than the protected table: views are expanded.
+// Runs a statement from its text, for queries over more than the protected table: views are expanded.
 int64 run_text(const char *text, Oid table, TakeRow take, void *reader);
 
 // Plans a text that run_again() runs again and again, each time with other values of its parameters.

@@ -107,7 +107,7 @@ static Node *has_unit(List *columns) {
     return condition;
 }
 
-// Of a query that was made for aggregates, and has none.
+// Adds columns to a query that was made for aggregates and has none.
 static void add_columns(Query *query, const List *columns) {
     query->hasAggs = false;
     ListCell *cell;
@@ -115,7 +115,7 @@ static void add_columns(Query *query, const List *columns) {
         rows::add_target(query, rows::another(static_cast<Node *>(lfirst(cell))));
 }
 
-// Of all tables that are joined, each by itself.
+// Makes the union of two queries, for tables that are joined, each by itself.
 static Query *make_union(Query *a, Query *b);
 
 static Query *units_of_joined(const rows::Question *question) {
@@ -286,7 +286,7 @@ static privacy::Halves halves_of(const privacy::Measure &measure, const privacy:
     return privacy::released_halves(measure.kind, values);
 }
 
-// What a measure adds up to: count or sum, or both.
+// Holds what a measure adds up to: count or sum, or both.
 struct Numbers {
     double count, sum;
 };
@@ -454,7 +454,7 @@ static void read_groups(const rows::Question *question, Memo *memo) {
 
 // ---- reading -------------------------------------------------------------------------------------------------------
 
-// As the tables' owner, under pinned settings and the active snapshot.
+// Calls `read` as the tables' owner, under pinned settings and the active snapshot.
 template <class Read> static void as_reader(const rows::Question *question, Read &&read) {
     border::SettingsScope settings = border::SettingsScope::enter();
     border::RoleScope role = border::RoleScope::enter(question->settings->owner);

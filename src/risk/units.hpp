@@ -2,27 +2,29 @@
 // For the controller alone: everything here depends on the private rows.
 #pragma once
 
-#include "risk/leave_one_out.hpp"
+#include "risk/memo.hpp"
+#include "rows/question.hpp"
 
 namespace dp::risk {
 
-// What risks of units with several rows are not computed for: 0A000, by public facts alone and before a row is read.
+// Says how risks are looked at.
 struct Wanted {
     privacy::Calibration calibration;
     bool exact, groups, output;
 };
+// Refuses what risks of units with several rows are not computed for: 0A000, by public facts alone and before a row is read.
 void check_units(const rows::Question *question, const Wanted &wanted);
-// The same of a general query over this table, which knows rows alone. Under a lock on the table.
+// Refuses a general query over a table whose units may have several rows, as it knows rows alone. Precondition: the table is locked.
 void check_general(const catalog::Settings *settings);
 
-// As leave_one_out; `sound`. A record is a unit; its columns are those of the unit, then what it brings to the answer in all of its
+// Leaves one unit out, as leave_one_out() does one row; `sound`. A record is a unit; its columns are those of the unit, then what it brings to the answer in all of its
 // groups together, clipped, the number of these groups, and the share that clipping leaves ("kept").
 Memo *leave_one_unit_out(const rows::Question *question, privacy::Mechanism mechanism, Detail detail);
 
 // Where groups are discovered: what they add up to, for exact_answer. It reads the rows once more.
 void add_groups_of_units(const rows::Question *question, Memo *memo);
 
-// That the tables in which people are counted can be read: before a row is, where failures are nobody's fault.
+// Checks that the tables in which people are counted can be read. Why: before a row is read, a failure is no fault of the asker.
 void check_population(const rows::Question *question);
 
 // The population: different units of the unit table and of the question's own before WHERE. As the tables' owner, under the

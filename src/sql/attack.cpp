@@ -17,7 +17,7 @@ namespace {
 
 constexpr int ways = 3;
 
-// What was charged, looked at in several ways.
+// Adds up charges in several ways.
 struct Charged {
     int64 answers, conditional; // conditional: charges whose amount was chosen from the data
     bool whole;                 // the ledger adds up to the totals
@@ -28,10 +28,10 @@ struct Charged {
 
 } // namespace
 
-// Of a domain that others were joined into: of their rows, not of what the join has carried.
-// Three ways: all in epsilon; what is pure in epsilon and Gaussian noise in rho; all in rho but rounds of Laplace noise that were
-// refined. What is not in rho counts with its delta, else with that of the groups alone. Claims at the end of epochs are
-// of what was charged before, which is here itself.
+// Adds up the rows of the ledger. For a domain that others were joined into it reads their rows, not what the join has carried.
+// There are three ways: all in epsilon; pure charges in epsilon and Gaussian noise in rho; all in rho but rounds of Laplace noise that
+// were refined. A charge that is not in rho counts with its delta, else with that of the groups alone. Claims at the end of epochs are
+// left out, as they stand for charges that are here themselves.
 // A role counts what it can have had, whoever was charged for it; its owner's rights give it the rows themselves.
 const char *const charged_sql = DP_HAD R"sql(
 , entry AS (
@@ -107,7 +107,7 @@ static const char *percent(double rate) {
     return psprintf("%.3g %%", 100 * rate);
 }
 
-// What a data protection officer reads.
+// Says it in words for a data protection officer.
 static void tell(const Charged &charged, const char *seen, bool bounded) {
     if (!bounded) {
         const char *why = charged.reads ? "the role may act as the owner of the table, who reads its rows"

@@ -37,7 +37,7 @@ static bool wants_output(FunctionCallInfo fcinfo) {
     return strcmp(indicator, "output") == 0;
 }
 
-// What goes with the expectation only.
+// Refuses arguments that go with the expectation only.
 static void check_indicator(FunctionCallInfo fcinfo, const release::Terms &terms) {
     bool groups = !PG_ARGISNULL(find_group_a);
     if (groups == PG_ARGISNULL(find_group_b))

@@ -11,7 +11,7 @@
 #include "sql/arguments.hpp"
 #include "sql/domain.hpp"
 #include "sql/refusal.hpp"
-#include "sql/risk.hpp"
+#include "sql/risk_rows.hpp"
 
 namespace dp::sql {
 

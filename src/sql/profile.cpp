@@ -108,7 +108,7 @@ int compare_numbers(const void *a, const void *b) {
     return x < y ? -1 : x > y;
 }
 
-// Those of the profile's own kind, and the one who binds.
+// Returns the adversaries of the profile's own kind, and the one who binds.
 Adversaries adversaries_of(const Profile *profile, const GivenArray &priors) {
     qsort(priors.values, priors.n, sizeof(double), compare_numbers); // so that they are added at the end
     const bool points = profile->risk->kind == privacy::ProfileKind::points;

@@ -1,4 +1,4 @@
-// What a controller looks at: the risk of the people in a table (doc/reference.md).
+// Shows a controller the risk of the people in a table (doc/reference.md).
 #include <algorithm>
 #include <cmath>
 #include <optional>
@@ -15,6 +15,7 @@
 #include "sql/general.hpp"
 #include "sql/question.hpp"
 #include "sql/risk.hpp"
+#include "sql/risk_rows.hpp"
 
 namespace dp::sql {
 
@@ -95,7 +96,7 @@ static Noise published_noise(const View &view, const Memo *memo, privacy::Epsilo
     return Noise{k * scale * scale, scale, 1.959963984540054 * scale};
 }
 
-// What the noise of a pair means for one of its aggregates; the mean's depends on how many rows there are.
+// Computes the noise of one aggregate of a pair; the mean's depends on how many rows there are.
 static Noise pair_noise(const privacy::MeasureNoise &noise, const privacy::Bounds &bounds, privacy::Aggregate fn,
                         int64 rows) {
     double one = static_cast<double>(privacy::pair_one), stddev = noise.stddev() / one;
@@ -111,7 +112,7 @@ static Noise pair_noise(const privacy::MeasureNoise &noise, const privacy::Bound
     }
 }
 
-// The same of a triple. A variance as if half of the values lay at either bound, where it is largest.
+// Computes the noise of one aggregate of a triple. A variance is taken as if half of the values lay at either bound, where it is largest.
 static Noise triple_noise(const privacy::MeasureNoise &noise, const privacy::Bounds &bounds, privacy::Aggregate fn,
                           int64 rows) {
     double one = static_cast<double>(privacy::pair_one), stddev = noise.stddev() / one;
@@ -245,7 +246,7 @@ void check_not_empty(const Memo *memo) {
 // ---- the sparse vector selection -----------------------------------------------------------------------------------
 
 namespace {
-// What a candidate would meet in the selection by tau_var (formulas.md, 3.3).
+// Holds what a candidate would meet in the selection by tau_var (formulas.md, 3.3).
 struct Selection {
     bool wanted; // tau_var is given
     double tau_var;
@@ -355,7 +356,7 @@ DP_CALL(dp_risk) {
 // ---- dp_risk_records -----------------------------------------------------------------------------------------------
 
 namespace {
-// What the indicator of one record is computed from.
+// Holds what the indicator of one record is computed from.
 struct Indicator {
     const View *view;
     const Memo *memo;

@@ -1,4 +1,4 @@
-// What the calls that show risk share: their arguments, and what the noise of one candidate means.
+// Declares what the calls that show risk share: their arguments, and the noise of one candidate.
 #pragma once
 
 #include "privacy/risk_exact.hpp"
@@ -7,7 +7,7 @@
 
 namespace dp::sql {
 
-// What is looked at, and how.
+// Says what is looked at, and how.
 struct View {
     rows::Question *question;
     privacy::Mechanism mechanism;
@@ -41,15 +41,5 @@ struct Truth {
 Truth truth_of(const View &view, risk::Memo *memo);
 // One number: where 95 of 100 answers are. Several: how many there are, and from where to where the exact ones go.
 const char *range_text(const Truth &truth, double error95);
-
-// Two numbers of a record, or of people outside the WHERE (record memo->nrecords): columns 3 and 4 of the result.
-struct RecordNumbers {
-    void (*of)(void *context, int64 record, double *third, double *fourth);
-    void *context;
-    bool has_fourth; // else NULL
-};
-// (record, individuals, third, fourth), riskiest first: by numbers `by` (0 or 1), then by the others; people outside last. The
-// memo has Detail::records. What does not fit into work_mem is sorted on disk.
-void put_records(ReturnSetInfo *result, const risk::Memo *memo, const RecordNumbers &numbers, int by);
 
 } // namespace dp::sql

@@ -9,6 +9,7 @@
 #include "rows/asked_units.hpp"
 #include "sql/arguments.hpp"
 #include "sql/risk.hpp"
+#include "sql/risk_rows.hpp"
 
 namespace dp::sql {
 

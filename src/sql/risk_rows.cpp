@@ -1,5 +1,5 @@
 // The rows of dp_risk_records and dp_risk_output: records, riskiest first.
-#include "sql/risk.hpp"
+#include "sql/risk_rows.hpp"
 #include "sql/row_json.hpp"
 
 namespace dp::sql {

@@ -18,6 +18,7 @@
 #include <boost/multiprecision/cpp_int.hpp>
 #include <gtest/gtest.h>
 
+#include "privacy/calibration.hpp"
 #include "privacy/row_limit.hpp"
 #include "reference.hpp"
 #include "tables.hpp"

@@ -7,6 +7,7 @@
 
 #include <gtest/gtest.h>
 
+#include "privacy/calibration.hpp"
 #include "privacy/interval.hpp"
 #include "tables.hpp"
 
@@ -226,7 +227,7 @@ TEST(Planted, EpsilonFromTheData) {
         PisProfile profile;
         for (const Row &row : table)
             profile.add(row.matches ? 1 : 0, 1);
-        return *find_eps_laplace(profile.min(), profile.max(), 1, 1, 0.95, {epsilon("1"), epsilon("0.05")}).chosen;
+        return *find_eps_sound(profile.min(), profile.max(), {{1, 1}}, 0.95, {epsilon("1"), epsilon("0.05")}).chosen;
     };
     const Table x(10, Row{0, {1}, false});
     expect_found(subject(counting(), claim_one(), x, with(x, {0, {1}, true}), tampering),

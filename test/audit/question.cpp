@@ -6,6 +6,7 @@
 #include <map>
 #include <stdexcept>
 
+#include "privacy/calibration.hpp"
 #include "privacy/quantile_draw.hpp"
 #include "privacy/joint.hpp"
 #include "privacy/triple.hpp"

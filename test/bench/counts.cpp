@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "privacy/calibration.hpp"
 #include "privacy/zcdp.hpp"
 #include "rounds.hpp"
 

@@ -5,6 +5,7 @@
 #include <random>
 #include <string>
 
+#include "privacy/calibration.hpp"
 #include "privacy/mechanism.hpp"
 #include "privacy/noise_impl.hpp"
 

@@ -4,6 +4,7 @@
 // so it fails by chance with probability below 6e-8. The Kolmogorov-Smirnov bound (Dvoretzky-Kiefer-Wolfowitz, Massart's
 // constant) holds for every law and every n. The chi-square one is asymptotic; with at least 1000 expected draws per cell it
 // is wrong by less than the factor of 16 that is left to one in a million.
+#include "privacy/calibration.hpp"
 #include "privacy/mechanism.hpp"
 
 #include <algorithm>

@@ -9,6 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "privacy/attack.hpp"
+#include "privacy/calibration.hpp"
 #include "privacy/mechanism.hpp"
 #include "privacy/zcdp.hpp"
 #include "privacy/noise.hpp"

@@ -1,4 +1,5 @@
 // Noise for a declared sensitivity: the lattice, the noise of dp_risk, the epsilon that tau permits.
+#include "privacy/calibration.hpp"
 #include "privacy/declared.hpp"
 
 #include <cmath>

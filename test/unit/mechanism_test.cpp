@@ -1,3 +1,4 @@
+#include "privacy/calibration.hpp"
 #include "privacy/contribution.hpp"
 #include "privacy/mechanism.hpp"
 

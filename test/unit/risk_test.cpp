@@ -17,6 +17,7 @@
 #include "reference.hpp"
 
 #include "privacy/accounting.hpp"
+#include "privacy/calibration.hpp"
 #include "privacy/risk.hpp"
 #include "privacy/risk_exact.hpp"
 

@@ -1,6 +1,7 @@
 // Gaussian measurements and their mean: what a measurement is charged, exact weights, rounding, intervals, the state in words
 // (formulas.md 6.3). Seeds are fixed.
 
+#include "privacy/calibration.hpp"
 #include "privacy/running_mean.hpp"
 
 #include <cmath>
