@@ -6,6 +6,7 @@
 #include "border/spi.hpp"
 #include "risk/memory.hpp"
 #include "risk/statement.hpp"
+#include "rows/nodes.hpp"
 
 namespace dp::risk {
 
@@ -153,23 +154,6 @@ static int add_extra(Work *work, Node *expression) {
     return list_length(work->extras) - 1;
 }
 
-static Node *is_true(Node *condition) {
-    auto *test = makeNode(BooleanTest);
-    test->arg = reinterpret_cast<Expr *>(condition);
-    test->booltesttype = IS_TRUE;
-    test->location = -1;
-    return reinterpret_cast<Node *>(test);
-}
-
-static Node *is_present(Node *argument) {
-    auto *test = makeNode(NullTest);
-    test->arg = reinterpret_cast<Expr *>(argument);
-    test->nulltesttype = IS_NOT_NULL;
-    test->argisrow = false; // count(row) counts rows whatever is in them
-    test->location = -1;
-    return reinterpret_cast<Node *>(test);
-}
-
 // Equal values get equal numbers. The first that is no key comes in order, so that none of its values is kept.
 static int add_ordered(Work *work, int position, Oid collation) {
     for (int k = work->nkeys; k < work->nordered; k++)
@@ -192,7 +176,7 @@ static Input add_input(Work *work, const BareAggregate &aggregate) {
     if (aggregate.argument == nullptr)
         return input;
     if (aggregate.call.fn == privacy::Statistic::count) {
-        input.value = add_extra(work, is_present(aggregate.argument));
+        input.value = add_extra(work, rows::null_test(aggregate.argument, IS_NOT_NULL));
         return input;
     }
     input.value = add_extra(work, aggregate.argument);

@@ -6,7 +6,9 @@
 #include "catalog/decimals.hpp"
 #include "catalog/facade.hpp"
 #include "catalog/foreign_code.hpp"
+#include "catalog/foreign_part.hpp"
 #include "query/fold.hpp"
+#include "query/limits.hpp"
 #include "risk/units.hpp"
 #include "rows/nodes.hpp"
 

@@ -14,6 +14,7 @@
 #include "risk/units.hpp"
 #include "rows/arguments.hpp"
 #include "rows/engine.hpp"
+#include "rows/nodes.hpp"
 #include "rows/reader.hpp"
 #include "rows/shown.hpp"
 #include "rows/sums.hpp"
@@ -50,34 +51,6 @@ static bool collect_columns(Node *node, void *context) {
         return false;
     }
     return border::walk_expression(node, collect_columns, context);
-}
-
-static void add_group(Query *query, Node *expression) {
-    int number = list_length(query->targetList) + 1;
-    query::check_columns(number);
-    auto *target = makeTargetEntry(reinterpret_cast<Expr *>(expression), number, psprintf("c%d", number), false);
-    auto *clause = makeNode(SortGroupClause);
-    get_sort_group_operators(exprType(expression), false, true, false, &clause->sortop, &clause->eqop, nullptr,
-                             &clause->hashable);
-    clause->tleSortGroupRef = target->ressortgroupref = number;
-    query->groupClause = lappend(query->groupClause, clause);
-    query->targetList = lappend(query->targetList, target);
-}
-
-static Node *make_flag_of_filter(Node *filter) {
-    auto *test = makeNode(BooleanTest);
-    test->arg = reinterpret_cast<Expr *>(copyObject(filter));
-    test->booltesttype = IS_TRUE;
-    test->location = -1;
-    return reinterpret_cast<Node *>(test);
-}
-
-static Node *make_flag_of_presence(Node *argument) {
-    auto *test = makeNode(NullTest);
-    test->arg = reinterpret_cast<Expr *>(argument);
-    test->nulltesttype = IS_NOT_NULL;
-    test->location = -1;
-    return reinterpret_cast<Node *>(test);
 }
 
 // The column that a measure sums; 0: it sums an expression, or counts.
@@ -165,7 +138,7 @@ static void add_flags(Projection *projection) {
     ListCell *cell;
     foreach (cell, question->filters) {
         projection->filter_column[foreach_current_index(cell)] = list_length(query->targetList);
-        add_group(query, make_flag_of_filter(static_cast<Node *>(lfirst(cell))));
+        add_group(query, is_true(rows::another(static_cast<Node *>(lfirst(cell)))));
     }
     projection->present_column = static_cast<int *>(palloc0(sizeof(int) * (question->nmeasures + 1)));
     for (int j = 0; j < question->nmeasures; j++) {
@@ -174,12 +147,12 @@ static void add_flags(Projection *projection) {
         if (measure.argument < 0 || question->bounds[j] != nullptr)
             continue;
         projection->present_column[j] = list_length(query->targetList);
-        add_group(query, make_flag_of_presence(rows::argument_node(question, measure.calls.front())));
+        add_group(query, rows::null_test(rows::argument_node(question, measure.calls.front()), IS_NOT_NULL));
     }
     projection->people_column = list_length(query->targetList);
     if (projection->people.a != nullptr) {
-        add_group(query, make_flag_of_filter(projection->people.a));
-        add_group(query, make_flag_of_filter(projection->people.b));
+        add_group(query, is_true(rows::another(projection->people.a)));
+        add_group(query, is_true(rows::another(projection->people.b)));
     }
 }
 
@@ -189,30 +162,13 @@ static Node *all_people(const rows::Question *question) {
 }
 
 static Query *base_query(const rows::Question *question, Node *where) {
-    auto *query = makeNode(Query);
-    query->commandType = CMD_SELECT;
-    query->canSetTag = true;
-    query->rtable = list_make1(rows::table_entry(question));
-    border::set_permission(query, linitial_node(RangeTblEntry, query->rtable), 0);
-    auto *ref = makeNode(RangeTblRef);
-    ref->rtindex = 1;
-    query->jointree = makeFromExpr(list_make1(ref), static_cast<Node *>(copyObject(where)));
-    return query;
+    return make_select(rows::table_entry(question), rows::another(where));
 }
 
-// count(*), of the rows that meet a condition if there is one.
+// Adds count(*), of the rows that meet a condition if there is one.
 static void add_row_count(Query *query, Node *condition = nullptr) {
-    auto *call = makeNode(Aggref);
-    call->aggfnoid = F_COUNT_;
-    call->aggtype = INT8OID;
-    call->aggstar = true;
-    call->aggfilter = reinterpret_cast<Expr *>(copyObject(condition));
-    call->aggkind = AGGKIND_NORMAL;
-    call->aggno = call->aggtransno = -1;
-    call->location = -1;
-    int number = list_length(query->targetList) + 1;
-    query->targetList = lappend(
-        query->targetList, makeTargetEntry(reinterpret_cast<Expr *>(call), number, psprintf("c%d", number), false));
+    rows::add_target(query, reinterpret_cast<Node *>(
+                                rows::make_aggregate(F_COUNT_, INT8OID, NIL, rows::another(condition))));
     query->hasAggs = true;
 }
 

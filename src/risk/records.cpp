@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "border/permissions.hpp"
+#include "catalog/decimals.hpp"
 #include "catalog/foreign_part.hpp"
 #include "query/limits.hpp"
 #include "risk/memory.hpp"
@@ -14,24 +15,10 @@ namespace dp::risk {
 
 // ---- rows ----------------------------------------------------------------------------------------------------------
 
-static Query *make_select(RangeTblEntry *entry, Node *where) {
-    auto *query = makeNode(Query);
-    query->commandType = CMD_SELECT;
-    query->canSetTag = true;
-    query->rtable = list_make1(entry);
-    border::set_permission(query, entry, 0);
-    auto *ref = makeNode(RangeTblRef);
-    ref->rtindex = 1;
-    query->jointree = makeFromExpr(list_make1(ref), where);
-    return query;
-}
-
-static TargetEntry *add_target(Query *query, Node *expression, const char *name) {
+static void add_target(Query *query, Node *expression, const char *name) {
     query::check_columns(list_length(query->targetList) + 1);
-    auto *target =
-        makeTargetEntry(reinterpret_cast<Expr *>(expression), list_length(query->targetList) + 1, pstrdup(name), false);
-    query->targetList = lappend(query->targetList, target);
-    return target;
+    rows::add_target(query, expression);
+    llast_node(TargetEntry, query->targetList)->resname = pstrdup(name);
 }
 
 // Rounds a bound of an integer column inwards.
@@ -86,11 +73,7 @@ static Node *is_there(Node *value, Oid type) {
                           reinterpret_cast<Expr *>(makeConst(type, -1, InvalidOid, length, nan, false, by_value)),
                           InvalidOid, InvalidOid));
     }
-    auto *test = makeNode(NullTest);
-    test->arg = reinterpret_cast<Expr *>(value);
-    test->nulltesttype = IS_NOT_NULL;
-    test->location = -1;
-    return reinterpret_cast<Node *>(test);
+    return rows::null_test(value, IS_NOT_NULL);
 }
 
 // CASE WHEN column <> 'NaN' THEN LEAST(GREATEST(column, lower), upper) END
@@ -98,16 +81,8 @@ static Node *clamp(Var *column, const privacy::Bounds *bounds) {
     Oid type = getBaseType(column->vartype);
     auto *value = reinterpret_cast<Node *>(column);
     Node *raised = extreme_of(type, IS_GREATEST, value, bound_constant(type, bounds, true));
-    auto *arm = makeNode(CaseWhen);
-    arm->expr = reinterpret_cast<Expr *>(is_there(static_cast<Node *>(copyObject(value)), type));
-    arm->result = reinterpret_cast<Expr *>(extreme_of(type, IS_LEAST, raised, bound_constant(type, bounds, false)));
-    arm->location = -1;
-    auto *clamped = makeNode(CaseExpr);
-    clamped->casetype = type;
-    clamped->args = list_make1(arm);
-    clamped->defresult = reinterpret_cast<Expr *>(makeNullConst(type, -1, InvalidOid));
-    clamped->location = -1;
-    auto *result = reinterpret_cast<Node *>(clamped);
+    Node *result = rows::value_where(is_there(rows::another(value), type),
+                                     extreme_of(type, IS_LEAST, raised, bound_constant(type, bounds, false)));
     if (column->vartype == type)
         return result;
     return coerce_to_target_type(nullptr, result, type, column->vartype, -1, COERCION_EXPLICIT, COERCE_EXPLICIT_CAST,
@@ -174,34 +149,12 @@ static Node *row_column(const Query *rows, int varno, AttrNumber attno) {
         makeVar(varno, attno, exprType(expression), exprTypmod(expression), exprCollation(expression), 0));
 }
 
-static void add_group(Query *query, Node *expression) {
-    int number = list_length(query->targetList) + 1;
-    TargetEntry *target = add_target(query, expression, psprintf("c%d", number));
-    auto *clause = makeNode(SortGroupClause);
-    get_sort_group_operators(exprType(expression), false, true, false, &clause->sortop, &clause->eqop, nullptr,
-                             &clause->hashable);
-    clause->tleSortGroupRef = target->ressortgroupref = number;
-    query->groupClause = lappend(query->groupClause, clause);
-}
-
-static Node *make_aggregate(Oid function, Oid type, Node *argument) {
-    auto *call = makeNode(Aggref);
-    call->aggfnoid = function;
-    call->aggtype = type;
-    call->aggstar = argument == nullptr;
-    call->aggkind = AGGKIND_NORMAL;
-    call->aggno = call->aggtransno = -1;
-    call->location = -1;
-    if (argument != nullptr) {
-        call->aggargtypes = list_make1_oid(exprType(argument));
-        call->args = list_make1(makeTargetEntry(reinterpret_cast<Expr *>(argument), 1, nullptr, false));
-        call->aggcollid = call->inputcollid = DEFAULT_COLLATION_OID;
-    }
-    return reinterpret_cast<Node *>(call);
-}
-
 static void add_aggregate(Query *query, Oid function, Oid type, Node *argument) {
-    add_target(query, make_aggregate(function, type, argument), psprintf("c%d", list_length(query->targetList) + 1));
+    query::check_columns(list_length(query->targetList) + 1);
+    Aggref *call = rows::make_aggregate(function, type, argument == nullptr ? NIL : list_make1(argument), nullptr);
+    if (argument != nullptr)
+        call->aggcollid = call->inputcollid = DEFAULT_COLLATION_OID;
+    rows::add_target(query, reinterpret_cast<Node *>(call));
     query->hasAggs = true;
 }
 
@@ -232,7 +185,7 @@ static RecordsQuery group_records(const GeneralQuestion *question, Query *query,
     BlessTupleDesc(records.desc);
     records.first_extra = list_length(query->targetList);
     foreach (cell, extras)
-        add_group(query, static_cast<Node *>(copyObject(lfirst(cell))));
+        add_group(query, rows::another(static_cast<Node *>(lfirst(cell))));
     records.count_column = list_length(query->targetList);
     add_aggregate(query, F_COUNT_, INT8OID, nullptr);
     return records;
@@ -332,7 +285,7 @@ Query *multiplied_query(const GeneralQuestion *question) {
     query->hasAggs = true;
     query->havingQual =
         reinterpret_cast<Node *>(make_opclause(lookup_type_cache(INT8OID, TYPECACHE_GT_OPR)->gt_opr, BOOLOID, false,
-                                               reinterpret_cast<Expr *>(make_aggregate(F_COUNT_, INT8OID, nullptr)),
+                                               reinterpret_cast<Expr *>(rows::make_aggregate(F_COUNT_, INT8OID, NIL, nullptr)),
                                                reinterpret_cast<Expr *>(one()), InvalidOid, InvalidOid));
     query->limitCount = one();
     return query;

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "border/scope.hpp"
+#include "risk/records.hpp"
 #include "risk/statement.hpp"
 
 namespace dp::risk {

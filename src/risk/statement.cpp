@@ -2,9 +2,38 @@
 
 #include "border/hooks.hpp"
 #include "border/permissions.hpp"
+#include "query/limits.hpp"
 #include "rows/engine.hpp"
+#include "rows/nodes.hpp"
 
 namespace dp::risk {
+
+// ---- making --------------------------------------------------------------------------------------------------------
+
+Query *make_select(RangeTblEntry *entry, Node *where) {
+    Query *query = rows::make_aggregation(entry, where);
+    query->hasAggs = false;
+    return query;
+}
+
+void add_group(Query *query, Node *expression) {
+    query::check_columns(list_length(query->targetList) + 1);
+    rows::add_target(query, expression);
+    auto *target = llast_node(TargetEntry, query->targetList);
+    auto *clause = makeNode(SortGroupClause);
+    get_sort_group_operators(exprType(expression), false, true, false, &clause->sortop, &clause->eqop, nullptr,
+                             &clause->hashable);
+    clause->tleSortGroupRef = target->ressortgroupref = target->resno;
+    query->groupClause = lappend(query->groupClause, clause);
+}
+
+Node *is_true(Node *condition) {
+    auto *test = makeNode(BooleanTest);
+    test->arg = reinterpret_cast<Expr *>(condition);
+    test->booltesttype = IS_TRUE;
+    test->location = -1;
+    return reinterpret_cast<Node *>(test);
+}
 
 // ---- receiving -----------------------------------------------------------------------------------------------------
 

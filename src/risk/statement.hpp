@@ -5,6 +5,13 @@
 
 namespace dp::risk {
 
+// Makes SELECT FROM entry WHERE ..., without aggregates.
+Query *make_select(RangeTblEntry *entry, Node *where);
+// Adds an expression to the targets and to what is grouped by. Its type needs an equality alone.
+void add_group(Query *query, Node *expression);
+// Returns condition IS TRUE.
+Node *is_true(Node *condition);
+
 // Takes a row; its values are gone afterwards. Called in memory that is reset behind it.
 using TakeRow = void (*)(void *reader, Datum *values, bool *nulls);
 

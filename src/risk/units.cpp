@@ -97,11 +97,7 @@ static Node *has_unit(List *columns) {
     ListCell *cell;
     foreach (cell, columns) {
         auto *column = static_cast<Node *>(lfirst(cell));
-        auto *test = makeNode(NullTest);
-        test->arg = reinterpret_cast<Expr *>(copyObject(column));
-        test->nulltesttype = IS_NOT_NULL;
-        test->location = -1;
-        condition = make_and_qual(condition, reinterpret_cast<Node *>(test));
+        condition = make_and_qual(condition, rows::null_test(rows::another(column), IS_NOT_NULL));
         condition = make_and_qual(condition, rows::short_key_condition(column));
     }
     return condition;
@@ -198,9 +194,7 @@ static Query *make_union(Query *a, Query *b) {
         both->colTypmods = lappend_int(both->colTypmods, -1);
         both->colCollations = lappend_oid(both->colCollations, collation);
         both->groupClauses = lappend(both->groupClauses, equality_of(type));
-        Var *column = makeVar(1, number, type, -1, collation, 0);
-        query->targetList = lappend(query->targetList, makeTargetEntry(reinterpret_cast<Expr *>(column), number,
-                                                                       psprintf("c%d", number), false));
+        rows::add_target(query, reinterpret_cast<Node *>(makeVar(1, number, type, -1, collation, 0)));
     }
     query->setOperations = reinterpret_cast<Node *>(both);
     return query;

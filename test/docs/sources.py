@@ -22,7 +22,7 @@ USERS = {  # a name, as a regular expression: who may use it
     r"release::choose_limit\(": "keeper/round",
     r"\bleave_one_out\(": "risk/leave_one_out release/choose release/output sql/risk sql/risk_summary sql/risk_output sql/report_query",
     r"\bfor_each_unit\(": "rows/units rows/unit_sums risk/units",
-    r"\brun_(query|text|counts|again)\(": "risk/statement risk/leave_one_out risk/units risk/general risk/result risk/closed_forms risk/rerun",
+    r"\brun_(query|text|counts|again)\(": "risk/statement risk/leave_one_out risk/units risk/records risk/result risk/closed_forms risk/rerun",
     r"\bgeneral_risk\(": "risk/general release/declared sql/general sql/risk",
     r"release::(begin|select|step|finish|finish_signal|charged|continue_charged)\(": "keeper/round",
     # Exact rows: for a number that noise is added to, behind a charge, and for the owner's look.
