@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "border/guard.hpp"
+#include "query/total_table.hpp"
 
 namespace dp::query {
 
@@ -46,31 +47,27 @@ static double gap_of_rest(Node *number, double gap, Node *divisor, const Walk *w
     return all && span.decimals == 0 ? 1 : unknown;
 }
 
-static double gap_of_arithmetic(Arithmetic what, List *arguments, Oid result, const Walk *with) {
+static double gap_of_arithmetic(Rule rule, List *arguments, Oid result, const Walk *with) {
     auto *first = static_cast<Node *>(linitial(arguments)), *second = static_cast<Node *>(llast(arguments));
     const double gap = walk(first, with), other = walk(second, with);
     const bool integers = result == INT2OID || result == INT4OID || result == INT8OID;
-    switch (what) {
-    case Arithmetic::plus:
-    case Arithmetic::minus:
+    switch (rule) {
+    case Rule::plus:
+    case Rule::minus:
         return Max(gap, other);
-    case Arithmetic::times:
+    case Rule::times:
         return constant_of(second) != 0  ? gap * constant_of(second)
                : constant_of(first) != 0 ? other * constant_of(first)
                                          : unknown;
-    case Arithmetic::over: {
+    case Rule::over: {
         const double quotient = constant_of(second) != 0 ? gap / constant_of(second) : unknown;
         return integers ? rounded_to(1, quotient) : quotient;
     }
-    case Arithmetic::modulo:
+    case Rule::modulo:
         return gap_of_rest(first, gap, second, with);
-    case Arithmetic::negated:
-    case Arithmetic::absolute:
+    default: // negated, absolute
         return gap;
-    case Arithmetic::none:
-        break;
     }
-    return unknown;
 }
 
 // Seconds of moments and of their differences, whole days of these, and years, also of an age.
@@ -93,58 +90,43 @@ static double gap_of_buckets(List *arguments, double gap, const Walk *with) {
     return rounded_to(1, gap * constant_of(static_cast<Node *>(lfourth(arguments))) / std::fabs(high - low));
 }
 
-// Gives whole numbers, in the order of its argument.
-static bool is_whole(Oid function) {
-    static const Oid list[] = {F_FLOOR_FLOAT8,    F_FLOOR_NUMERIC, F_CEIL_FLOAT8,  F_CEILING_FLOAT8, F_CEIL_NUMERIC,
-                               F_CEILING_NUMERIC, F_ROUND_FLOAT8,  F_TRUNC_FLOAT8, F_INT2_FLOAT4,    F_INT4_FLOAT4,
-                               F_INT8_FLOAT4,     F_INT2_FLOAT8,   F_INT4_FLOAT8,  F_INT8_FLOAT8,    F_INT2_NUMERIC,
-                               F_INT4_NUMERIC,    F_INT8_NUMERIC};
-    for (Oid candidate : list)
-        if (candidate == function)
-            return true;
-    return false;
-}
-
 static double gap_of_call(Oid function, List *arguments, Oid result, const Walk *with) {
     if (arguments == NIL)
         return unknown;
-    const Arithmetic what = arithmetic_of(function, arguments);
-    if (what != Arithmetic::none)
-        return gap_of_arithmetic(what, arguments, result, with);
+    const Rule rule = rule_of(function);
+    if (is_arithmetic(rule))
+        return gap_of_arithmetic(rule, arguments, result, with);
     auto *first = static_cast<Node *>(linitial(arguments));
-    switch (function) {
-    case F_EXTRACT_TEXT_DATE:
-    case F_EXTRACT_TEXT_TIMESTAMP:
-    case F_EXTRACT_TEXT_TIMESTAMPTZ:
-    case F_EXTRACT_TEXT_INTERVAL:
-    case F_DATE_PART_TEXT_TIMESTAMP:
-    case F_DATE_PART_TEXT_TIMESTAMPTZ:
-    case F_DATE_PART_TEXT_INTERVAL:
+    switch (rule) {
+    case Rule::field:
+    case Rule::field_of_interval:
         return gap_of_field(reinterpret_cast<Const *>(first), static_cast<Node *>(lsecond(arguments)), with);
-    case F_WIDTH_BUCKET_FLOAT8_FLOAT8_FLOAT8_INT4:
-    case F_WIDTH_BUCKET_NUMERIC_NUMERIC_NUMERIC_INT4:
+    case Rule::bucket:
         return gap_of_buckets(arguments, walk(first, with), with);
-    case F_ROUND_NUMERIC_INT4:
-    case F_TRUNC_NUMERIC_INT4: {
+    case Rule::round_to:
+    case Rule::trunc_to: {
         auto *places = reinterpret_cast<Const *>(lsecond(arguments));
         return IsA(places, Const) && !places->constisnull
                    ? rounded_to(std::pow(10.0, -DatumGetInt32(places->constvalue)), walk(first, with))
                    : unknown;
     }
-    case F_AGE_TIMESTAMP_TIMESTAMP: // its years alone are asked for
-    case F_AGE_TIMESTAMPTZ_TIMESTAMPTZ:
-    case F_TIMESTAMP_MI:
-    case F_TIMESTAMPTZ_MI:
-    case F_DATE_MI:
-    case F_DATE_MII:
-    case F_DATE_PLI:
+    case Rule::age: // its years alone are asked for
+    case Rule::time_between:
+    case Rule::days_between:
+    case Rule::days_before:
+    case Rule::days_after:
         return Max(walk(first, with), walk(static_cast<Node *>(lsecond(arguments)), with));
-    default:
-        break;
-    }
-    if (is_number_cast(function))
+    case Rule::kept:
+    case Rule::cast:
         return walk(first, with);
-    return is_whole(function) ? rounded_to(1, walk(first, with)) : unknown;
+    case Rule::floor:
+    case Rule::ceiling:
+    case Rule::round:
+    case Rule::trunc:
+        return rounded_to(1, walk(first, with));
+    default:
+        return unknown;
+    }
 }
 
 static double walk(Node *node, const Walk *with) {
@@ -179,8 +161,8 @@ double gap_of(Node *expression, ColumnRange of_column, void *context) {
 // All whole numbers; or all multiples of a power of ten.
 double step_of(Node *expression, ColumnRange of_column, void *context) {
     const double gap = gap_of(expression, of_column, context);
-    const Oid function = IsA(expression, FuncExpr) ? castNode(FuncExpr, expression)->funcid : InvalidOid;
-    const bool rounded = function == F_ROUND_NUMERIC_INT4 || function == F_TRUNC_NUMERIC_INT4;
+    const Rule rule = rule_of(expression);
+    const bool rounded = rule == Rule::round_to || rule == Rule::trunc_to;
     const Walk with = {of_column, context};
     return (gap == 1 || (rounded && gap > 1 && gap < unknown)) && span_of(expression, &with).decimals == 0 ? gap : 0;
 }

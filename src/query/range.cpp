@@ -5,6 +5,7 @@
 
 #include "border/guard.hpp"
 #include "catalog/decimals.hpp"
+#include "query/total_table.hpp"
 
 namespace dp::query {
 
@@ -216,18 +217,6 @@ static const Field interval_fields[] = {
     {"microseconds", -60000000, 60000000, 0},
 };
 
-static bool is_age(Node *node) {
-    return IsA(node, FuncExpr) && (castNode(FuncExpr, node)->funcid == F_AGE_TIMESTAMP_TIMESTAMP ||
-                                   castNode(FuncExpr, node)->funcid == F_AGE_TIMESTAMPTZ_TIMESTAMPTZ);
-}
-
-static bool is_difference(Node *node) {
-    if (!IsA(node, OpExpr))
-        return false;
-    set_opfuncid(castNode(OpExpr, node));
-    return castNode(OpExpr, node)->opfuncid == F_TIMESTAMP_MI || castNode(OpExpr, node)->opfuncid == F_TIMESTAMPTZ_MI;
-}
-
 // Whole units in so many microseconds, cut towards 0: years are of 365 or 366 days.
 static Span units_in(const Span &moments, double shortest, double longest) {
     return Span{std::trunc(moments.low / (moments.low < 0 ? shortest : longest)),
@@ -273,14 +262,15 @@ static Span field_of_interval(const Const *name, Node *interval, const Span &mom
     if (!IsA(name, Const) || name->constisnull)
         return Span{};
     const char *field = TextDatumGetCString(name->constvalue);
-    const bool between = is_age(interval) || is_difference(interval);
+    const Rule rule = rule_of(interval);
+    const bool between = rule == Rule::age || rule == Rule::time_between;
     for (const Field &known : interval_fields)
         if (pg_strcasecmp(field, known.name) == 0 && (between || pg_strcasecmp(field, "hour") != 0))
             return Span{between && moments.low >= 0 ? 0 : known.low, between && moments.high <= 0 ? 0 : known.high,
                         known.decimals};
     if (!moments.bounded() || !between)
         return Span{};
-    return is_age(interval) ? field_of_age(field, moments) : field_of_difference(field, moments);
+    return rule == Rule::age ? field_of_age(field, moments) : field_of_difference(field, moments);
 }
 
 // ---- lengths -------------------------------------------------------------------------------------------------------
@@ -321,78 +311,28 @@ static int integer_of(List *arguments, int i, int otherwise) {
     return IsA(value, Const) && !value->constisnull ? DatumGetInt32(value->constvalue) : otherwise;
 }
 
-namespace {
-struct Ending {
-    const char *text;
-    Arithmetic what;
-};
-} // namespace
-
-static bool is_number(Oid type) {
-    return is_integer(type) || is_float(type) || getBaseType(type) == NUMERICOID;
-}
-
-// int4pl, float84mul, numeric_add ...: names of built-ins do not change.
-Arithmetic arithmetic_of(Oid function, List *arguments) {
-    static const Ending endings[] = {
-        {"pl", Arithmetic::plus},      {"_add", Arithmetic::plus},  {"mi", Arithmetic::minus},
-        {"_sub", Arithmetic::minus},   {"mul", Arithmetic::times},  {"div", Arithmetic::over},
-        {"mod", Arithmetic::modulo},   {"um", Arithmetic::negated}, {"_uminus", Arithmetic::negated},
-        {"abs", Arithmetic::absolute},
-    };
-    ListCell *cell;
-    foreach (cell, arguments)
-        if (!is_number(exprType(static_cast<Node *>(lfirst(cell)))))
-            return Arithmetic::none;
-    const char *name = function < FirstUnpinnedObjectId ? get_func_name(function) : nullptr;
-    if (name == nullptr || (strncmp(name, "int", 3) != 0 && strncmp(name, "float", 5) != 0 &&
-                            strncmp(name, "numeric_", 8) != 0 && strcmp(name, "abs") != 0))
-        return Arithmetic::none;
-    for (const Ending &ending : endings) {
-        size_t length = strlen(name), tail = strlen(ending.text);
-        if (length >= tail && strcmp(name + length - tail, ending.text) == 0)
-            return ending.what;
-    }
-    return Arithmetic::none;
-}
-
-static Span combined(Arithmetic what, const Span &a, const Span &b, bool integers) {
-    switch (what) {
-    case Arithmetic::plus:
+static Span combined(Rule rule, const Span &a, const Span &b, bool integers) {
+    switch (rule) {
+    case Rule::plus:
         return privacy::plus(a, b);
-    case Arithmetic::minus:
+    case Rule::minus:
         return privacy::minus(a, b);
-    case Arithmetic::times:
+    case Rule::times:
         return privacy::times(a, b);
-    case Arithmetic::over:
+    case Rule::over:
         return integers ? privacy::whole_over(a, b) : privacy::over(a, b);
-    case Arithmetic::modulo:
+    case Rule::modulo:
         return privacy::modulo(a, b);
-    case Arithmetic::negated:
+    case Rule::negated:
         return privacy::negated(a);
-    case Arithmetic::absolute:
+    default:
         return privacy::absolute(a);
-    case Arithmetic::none:
-        break;
     }
-    return Span{};
 }
 
 // A numeric's declared precision: rounded to its scale.
 static Span to_typmod(const Span &a, int32 typmod) {
     return typmod < VARHDRSZ ? a : privacy::rounded(a, scale_of(typmod));
-}
-
-// Between number types every value stays, or is rounded to a float (as_type).
-bool is_number_cast(Oid function) {
-    static const Oid list[] = {F_INT4_BOOL,     F_INT4_INT2,      F_INT8_INT4,    F_INT8_INT2,    F_INT2_INT4,
-                               F_INT2_INT8,     F_INT4_INT8,      F_FLOAT4_INT2,  F_FLOAT4_INT4,  F_FLOAT4_INT8,
-                               F_FLOAT4_FLOAT8, F_FLOAT4_NUMERIC, F_FLOAT8_INT2,  F_FLOAT8_INT4,  F_FLOAT8_INT8,
-                               F_FLOAT8_FLOAT4, F_FLOAT8_NUMERIC, F_NUMERIC_INT2, F_NUMERIC_INT4, F_NUMERIC_INT8};
-    for (Oid candidate : list)
-        if (candidate == function)
-            return true;
-    return false;
 }
 
 // Bins begin at most a stride before what lies in them.
@@ -404,56 +344,44 @@ static Span bins_of(const Const *stride, const Span &moments) {
                 0};
 }
 
-// Functions of one value, and of constants behind it. Core region.
-static Span mapped(Oid function, const Span &a, int constant) {
-    switch (function) {
-    case F_FLOOR_FLOAT8:
-    case F_FLOOR_NUMERIC:
+// Returns the span of a function of one value, and of a constant behind it. Core region.
+static Span mapped(Rule rule, const Span &a, int constant) {
+    switch (rule) {
+    case Rule::kept:
+    case Rule::cast:
+        return a;
+    case Rule::floor:
         return privacy::floor_of(a);
-    case F_CEIL_FLOAT8:
-    case F_CEILING_FLOAT8:
-    case F_CEIL_NUMERIC:
-    case F_CEILING_NUMERIC:
+    case Rule::ceiling:
         return privacy::ceiling_of(a);
-    case F_ROUND_FLOAT8:
-    case F_INT2_FLOAT4:
-    case F_INT4_FLOAT4:
-    case F_INT8_FLOAT4:
-    case F_INT2_FLOAT8:
-    case F_INT4_FLOAT8:
-    case F_INT8_FLOAT8:
-    case F_INT2_NUMERIC:
-    case F_INT4_NUMERIC:
-    case F_INT8_NUMERIC:
+    case Rule::round:
         return privacy::rounded(a, 0);
-    case F_TRUNC_FLOAT8:
+    case Rule::trunc:
         return privacy::truncated(a, 0);
-    case F_ROUND_NUMERIC_INT4:
+    case Rule::round_to:
         return privacy::rounded(a, constant);
-    case F_TRUNC_NUMERIC_INT4:
+    case Rule::trunc_to:
         return privacy::truncated(a, constant);
-    case F_NUMERIC_NUMERIC_INT4:
+    case Rule::typmod:
         return to_typmod(a, constant);
-    case F_SIGN_FLOAT8:
-    case F_SIGN_NUMERIC:
+    case Rule::sign:
         return privacy::sign_of(a);
-    case F_NUMERIC_FLOAT4:
+    case Rule::digits_of_float4:
         return privacy::as_decimal(a, FLT_DIG);
-    case F_NUMERIC_FLOAT8:
+    case Rule::digits_of_float8:
         return privacy::as_decimal(a, DBL_DIG);
-    case F_TIMESTAMP_DATE:
+    case Rule::midnight:
         return privacy::times(a, Span{day, day, 0});
-    case F_TIMESTAMPTZ_DATE: // of some zone
+    case Rule::midnight_in_zone:
         return Span{a.low * day - day, a.high * day + day, 0};
-    case F_TIMESTAMPTZ_TIMESTAMP:
-    case F_TIMESTAMP_TIMESTAMPTZ:
+    case Rule::other_clock:
         return Span{a.low - day, a.high + day, 0};
-    case F_DATE_TIMESTAMP:
+    case Rule::day:
         return floor_of_days(a);
-    case F_DATE_TIMESTAMPTZ:
+    case Rule::day_in_zone:
         return floor_of_days(Span{a.low - day, a.high + day, 0});
     default:
-        return is_number_cast(function) ? a : Span{};
+        return Span{};
     }
 }
 
@@ -475,40 +403,29 @@ static bool comparison_is_nullable(List *arguments, const Walk *with) {
     return nullable;
 }
 
-// Casts that lose nothing: NULL for NULL alone.
-static bool keeps_values(Oid function) {
-    static const Oid list[] = {F_INT4_BOOL,    F_INT4_INT2,    F_INT8_INT4,   F_INT8_INT2,   F_NUMERIC_INT2,
-                               F_NUMERIC_INT4, F_NUMERIC_INT8, F_FLOAT8_INT2, F_FLOAT8_INT4, F_FLOAT8_INT8};
-    for (Oid candidate : list)
-        if (candidate == function)
-            return true;
-    return false;
-}
-
-static Span span_of_difference(Oid function, List *arguments, const Walk *with) {
+static Span span_of_difference(Rule rule, List *arguments, const Walk *with) {
     Span a = walk(argument(arguments, 0), with).span, b = walk(argument(arguments, 1), with).span;
-    return border::core([&] { return function == F_DATE_PLI ? privacy::plus(a, b) : privacy::minus(a, b); });
+    return border::core([&] { return rule == Rule::days_after ? privacy::plus(a, b) : privacy::minus(a, b); });
 }
 
-// Arithmetic, and what maps one value to another.
-static Range range_of_mapping(Oid function, List *arguments, Oid result, const Walk *with) {
+// Returns the range of arithmetic, and of what maps one value to another.
+static Range range_of_mapping(Rule rule, List *arguments, Oid result, const Walk *with) {
     const int n = list_length(arguments);
     if (n == 0)
         return unknown();
-    Arithmetic what = arithmetic_of(function, arguments);
     Range first = walk(argument(arguments, 0), with);
     Span span;
-    if (what == Arithmetic::none) {
-        int constant = n > 1 && exprType(argument(arguments, 1)) == INT4OID ? integer_of(arguments, 1, 0) : 0;
-        span = border::core([&] { return mapped(function, first.span, constant); });
-    } else {
+    if (is_arithmetic(rule)) {
         Span second = n > 1 ? walk(argument(arguments, 1), with).span : Span{};
-        span = border::core([&] { return combined(what, first.span, second, is_integer(result)); });
-        if (what == Arithmetic::times && equal(argument(arguments, 0), argument(arguments, 1)))
+        span = border::core([&] { return combined(rule, first.span, second, is_integer(result)); });
+        if (rule == Rule::times && equal(argument(arguments, 0), argument(arguments, 1)))
             span.low = Max(span.low, 0.0); // a square
+    } else {
+        int constant = n > 1 && exprType(argument(arguments, 1)) == INT4OID ? integer_of(arguments, 1, 0) : 0;
+        span = border::core([&] { return mapped(rule, first.span, constant); });
     }
     Range range = as_type(span, result);
-    range.nullable = first.nullable || !keeps_values(function);
+    range.nullable = first.nullable || rule != Rule::kept; // whatever else is computed may have no value
     return range;
 }
 
@@ -521,8 +438,8 @@ static Span span_of_buckets(List *arguments, const Walk *with) {
     if (!values.bounded() || from.low != from.high || to.low != to.high || from.low >= to.low)
         return Span{0, 1 + n, 0};
     const Span place = border::core([&] {
-        return privacy::floor_of(privacy::over(privacy::times(privacy::minus(values, from), Span{n, n, 0}),
-                                               privacy::minus(to, from)));
+        return privacy::floor_of(
+            privacy::over(privacy::times(privacy::minus(values, from), Span{n, n, 0}), privacy::minus(to, from)));
     });
     return Span{Min(Max(place.low + 1, 0.0), n + 1), Min(Max(place.high + 1, 0.0), n + 1), 0};
 }
@@ -530,55 +447,37 @@ static Span span_of_buckets(List *arguments, const Walk *with) {
 static Range range_of_call(Oid function, List *arguments, Oid result, const Walk *with) {
     if (result == BOOLOID)
         return Range{Span{0, 1, 0}, comparison_is_nullable(arguments, with)};
-    switch (function) {
-    case F_WIDTH_BUCKET_FLOAT8_FLOAT8_FLOAT8_INT4:
-    case F_WIDTH_BUCKET_NUMERIC_NUMERIC_NUMERIC_INT4:
+    const Rule rule = rule_of(function);
+    switch (rule) {
+    case Rule::bucket:
         return Range{span_of_buckets(arguments, with), true};
-    case F_LENGTH_TEXT:
-    case F_CHAR_LENGTH_TEXT:
-    case F_CHARACTER_LENGTH_TEXT:
-    case F_LENGTH_BPCHAR:
-    case F_CHAR_LENGTH_BPCHAR:
-    case F_CHARACTER_LENGTH_BPCHAR:
+    case Rule::characters:
         return Range{length_of(argument(arguments, 0), 1), true};
-    case F_POSITION_TEXT_TEXT:
-    case F_STRPOS:
-        return Range{length_of(argument(arguments, 0), 1), true};
-    case F_OCTET_LENGTH_TEXT:
-    case F_OCTET_LENGTH_BPCHAR:
+    case Rule::bytes:
         return Range{length_of(argument(arguments, 0), pg_database_encoding_max_length()), true};
-    case F_EXTRACT_TEXT_DATE:
-    case F_EXTRACT_TEXT_TIMESTAMP:
-    case F_EXTRACT_TEXT_TIMESTAMPTZ:
-    case F_DATE_PART_TEXT_TIMESTAMP:
-    case F_DATE_PART_TEXT_TIMESTAMPTZ:
+    case Rule::field:
         return as_type(field_of(reinterpret_cast<Const *>(argument(arguments, 0)), exprType(argument(arguments, 1)),
                                 walk(argument(arguments, 1), with).span),
                        result);
-    case F_EXTRACT_TEXT_INTERVAL:
-    case F_DATE_PART_TEXT_INTERVAL:
+    case Rule::field_of_interval:
         return as_type(field_of_interval(reinterpret_cast<Const *>(argument(arguments, 0)), argument(arguments, 1),
                                          walk(argument(arguments, 1), with).span),
                        result);
-    case F_TIMEZONE_TEXT_TIMESTAMP:
-    case F_TIMEZONE_TEXT_TIMESTAMPTZ: {
+    case Rule::clock_of: {
         const Range moments = walk(argument(arguments, 1), with);
         return Range{Span{moments.span.low - day, moments.span.high + day, 0}, true};
     }
-    case F_DATE_BIN_INTERVAL_TIMESTAMP_TIMESTAMP:
-    case F_DATE_BIN_INTERVAL_TIMESTAMPTZ_TIMESTAMPTZ:
+    case Rule::bin:
         return Range{
             bins_of(reinterpret_cast<Const *>(argument(arguments, 0)), walk(argument(arguments, 1), with).span), true};
-    case F_TIMESTAMP_MI:
-    case F_TIMESTAMPTZ_MI:
-    case F_AGE_TIMESTAMP_TIMESTAMP:
-    case F_AGE_TIMESTAMPTZ_TIMESTAMPTZ:
-    case F_DATE_MI:
-    case F_DATE_MII:
-    case F_DATE_PLI:
-        return Range{span_of_difference(function, arguments, with), true};
+    case Rule::time_between:
+    case Rule::age:
+    case Rule::days_between:
+    case Rule::days_before:
+    case Rule::days_after:
+        return Range{span_of_difference(rule, arguments, with), true};
     default:
-        return range_of_mapping(function, arguments, result, with);
+        return range_of_mapping(rule, arguments, result, with);
     }
 }
 

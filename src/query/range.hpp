@@ -24,11 +24,6 @@ using NarrowRange = void (*)(Node *expression, Range *range, void *context);
 // not bounded.
 Range range_of(Node *expression, ColumnRange of_column, void *context, NarrowRange narrow = nullptr);
 
-// Returns the arithmetic of a function of numbers, whatever their types: PostgreSQL's names say it.
-enum class Arithmetic { none, plus, minus, times, over, modulo, negated, absolute };
-Arithmetic arithmetic_of(Oid function, List *arguments);
-bool is_number_cast(Oid function); // that keeps values, or rounds them to a float
-
 // What the type of a column says, without a declaration.
 privacy::Span span_of_type(Oid type);
 // Decimals that its values have at most; -1: nobody knows.

@@ -2,6 +2,7 @@
 
 #include "border/walk.hpp"
 #include "query/date_format.hpp"
+#include "query/total_table.hpp"
 
 namespace dp::query {
 
@@ -64,28 +65,20 @@ static bool is_without_months(Node *node) {
 
 // Returns what is moved by a constant, or read by another clock. Null: nothing.
 static Node *before_shift(Oid function, List *arguments, bool *zoned) {
-    switch (function) {
-    case F_TIMEZONE_TEXT_TIMESTAMP:
-    case F_TIMEZONE_TEXT_TIMESTAMPTZ:
-        *zoned = true;
+    const Rule rule = rule_of(function);
+    *zoned = *zoned || rule == Rule::clock_of || rule == Rule::other_clock || rule == Rule::midnight_in_zone ||
+             rule == Rule::shifted_in_zone;
+    switch (rule) {
+    case Rule::clock_of:
         return static_cast<Node *>(lsecond(arguments));
-    case F_TIMESTAMP_TIMESTAMPTZ:
-    case F_TIMESTAMPTZ_TIMESTAMP:
-    case F_TIMESTAMPTZ_DATE:
-        *zoned = true;
+    case Rule::other_clock:
+    case Rule::midnight_in_zone:
+    case Rule::midnight:
         return static_cast<Node *>(linitial(arguments));
-    case F_TIMESTAMP_DATE:
-        return static_cast<Node *>(linitial(arguments));
-    case F_TIMESTAMPTZ_PL_INTERVAL:
-    case F_TIMESTAMPTZ_MI_INTERVAL:
-        *zoned = true;
-        [[fallthrough]];
-    case F_TIMESTAMP_PL_INTERVAL:
-    case F_TIMESTAMP_MI_INTERVAL:
-    case F_DATE_PL_INTERVAL:
-    case F_DATE_MI_INTERVAL:
-    case F_DATE_PLI:
-    case F_DATE_MII:
+    case Rule::shifted_in_zone:
+    case Rule::shifted:
+    case Rule::days_after:
+    case Rule::days_before:
         return is_without_months(static_cast<Node *>(lsecond(arguments))) ? static_cast<Node *>(linitial(arguments))
                                                                           : nullptr;
     default:
@@ -150,25 +143,18 @@ static void use_bins(Use *use, const FuncExpr *call, bool zoned) {
 // A function that is constant on stretches of its moment. Null: none; at: which of its arguments is that.
 static const Const *constant_of(const FuncExpr *call, int *at) {
     int constant = 0;
-    switch (call->funcid) {
-    case F_DATE_TIMESTAMP:
-    case F_DATE_TIMESTAMPTZ:
+    switch (rule_of(call->funcid)) {
+    case Rule::day:
+    case Rule::day_in_zone:
         *at = 0;
         return makeConst(TEXTOID, -1, DEFAULT_COLLATION_OID, -1, CStringGetTextDatum("day"), false, false);
-    case F_TO_CHAR_TIMESTAMP_TEXT:
-    case F_TO_CHAR_TIMESTAMPTZ_TEXT:
+    case Rule::printed:
         constant = 1;
         *at = 0;
         break;
-    case F_DATE_TRUNC_TEXT_TIMESTAMP:
-    case F_DATE_TRUNC_TEXT_TIMESTAMPTZ:
-    case F_EXTRACT_TEXT_DATE:
-    case F_EXTRACT_TEXT_TIMESTAMP:
-    case F_EXTRACT_TEXT_TIMESTAMPTZ:
-    case F_DATE_PART_TEXT_TIMESTAMP:
-    case F_DATE_PART_TEXT_TIMESTAMPTZ:
-    case F_DATE_BIN_INTERVAL_TIMESTAMP_TIMESTAMP:
-    case F_DATE_BIN_INTERVAL_TIMESTAMPTZ_TIMESTAMPTZ:
+    case Rule::begun:
+    case Rule::field:
+    case Rule::bin:
         *at = 1;
         break;
     default:

@@ -28,21 +28,15 @@ static void check_constants(const TotalFunction *entry, List *arguments) {
 
 static Node *to_total(Node *node, void *context);
 
-// A library may forbid a digest altogether (FIPS), which is no affair of the first row that needs it.
-static void try_digest(Oid function) {
-    static const Oid digests[] = {F_MD5_TEXT, F_MD5_BYTEA, F_SHA224, F_SHA256, F_SHA384, F_SHA512};
-    for (Oid digest : digests)
-        if (digest == function)
-            OidFunctionCall1(function, PointerGetDatum(cstring_to_text("")));
-}
-
 // The entry of a function, or a refusal; what it does for the first time is done here.
 static const TotalFunction *total_entry(Oid function, Oid collation) {
     const TotalFunction *entry = find_total(function);
     if (entry == nullptr)
         refuse(psprintf("function %s", format_procedure(function)));
     open_collation(collation);
-    try_digest(function);
+    if (entry->rule ==
+        Rule::digest) // a library may forbid it altogether (FIPS): no affair of the first row that needs it
+        OidFunctionCall1(function, PointerGetDatum(cstring_to_text("")));
     return entry;
 }
 

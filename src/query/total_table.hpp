@@ -34,6 +34,30 @@ struct Reason {
     int per_byte = 0;  // nanoseconds for each byte of every value of variable length
 };
 
+// Tells how the value of a call follows from the values of its arguments: bounds, gaps and stretches are read off it (query/range,
+// query/gaps, query/stretches). none: nobody says.
+enum class Rule : uint8 {
+    // clang-format off
+    none,
+    // of numbers
+    plus, minus, times, over, modulo, negated, absolute, // by is_arithmetic
+    sign, bucket,
+    kept, cast,                   // in another type: without an exception; rounded to a float, or NULL where it has none
+    round, trunc, floor, ceiling, // to a whole number
+    round_to, trunc_to, typmod,   // to the decimals that argument 1 says
+    digits_of_float4, digits_of_float8,
+    // of texts
+    characters, bytes, // no more than argument 0 has
+    digest,
+    // of moments
+    days_after, days_before, days_between, time_between, age,
+    shifted, shifted_in_zone, // by an interval
+    other_clock, clock_of,    // read by the session's clock, by that of argument 0
+    midnight, midnight_in_zone, day, day_in_zone,
+    begun, bin, printed, field, field_of_interval // of a part of the calendar
+    // clang-format on
+};
+
 struct TotalFunction {
     Oid function;
     Total how;
@@ -41,6 +65,7 @@ struct TotalFunction {
     bool (*accepts)(const Const *); // the values of these arguments (not NULL), after folding; null: any
     Reason why;
     bool (*accepts_third)(const Const *) = nullptr; // of argument 2, where it may have others
+    Rule rule = Rule::none;
 
     bool permits(int argument, const Const *value) const {
         bool (*const judge)(const Const *) = argument == 2 && accepts_third != nullptr ? accepts_third : accepts;
@@ -78,6 +103,13 @@ Oid replacement_of(const TotalCast &cast);
 
 // The entry of a function that may be applied to columns, or null.
 const TotalFunction *find_total(Oid function);
+// The rule of a function, or of a call; none for what is not in the table.
+Rule rule_of(Oid function);
+Rule rule_of(Node *call);
+
+inline bool is_arithmetic(Rule rule) {
+    return rule >= Rule::plus && rule <= Rule::absolute;
+}
 const TotalCast *find_total_cast(Oid from, Oid to);
 // The call that takes the place of a cast of this argument. style: null for one that has none.
 Node *call_of_cast(const TotalCast &entry, Node *argument, const CoerceViaIO *cast, const char *style);

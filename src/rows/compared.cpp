@@ -6,6 +6,7 @@
 #include "border/versions.hpp"
 #include "border/walk.hpp"
 #include "query/constants.hpp"
+#include "query/total_table.hpp"
 
 namespace dp::rows {
 
@@ -98,21 +99,12 @@ static query::Range no_column(const Var *, void *) {
     return query::Range{};
 }
 
-// Tells a difference of two moments, which has no months.
-static bool is_difference(Node *node) {
-    if (!IsA(node, OpExpr))
-        return false;
-    set_opfuncid(castNode(OpExpr, node));
-    const Oid function = castNode(OpExpr, node)->opfuncid;
-    return function == F_TIMESTAMP_MI || function == F_TIMESTAMPTZ_MI;
-}
-
 // In microseconds, as intervals are compared. A month has 30 days there, and other lengths elsewhere, so only differences of moments have
 // a place: they have no months.
 static Span span_of_interval(Node *expression, const Const *constant) {
     const Interval *value = DatumGetIntervalP(constant->constvalue);
     const double at = (static_cast<double>(value->month) * 30 + value->day) * day + static_cast<double>(value->time);
-    return is_difference(expression) ? Span{at, at, -1} : Span{};
+    return query::rule_of(expression) == query::Rule::time_between ? Span{at, at, -1} : Span{};
 }
 
 // A moment in the other type of moments, in the asker's time zone; false: it has none there and back.
@@ -220,8 +212,8 @@ static Span hull_of(const Comparison &comparison, bool cast) {
 static Node *below_cast(Node *node) {
     if (!IsA(node, FuncExpr))
         return nullptr;
-    static const Oid casts[] = {F_DATE_TIMESTAMP, F_NUMERIC_INT2, F_NUMERIC_INT4, F_NUMERIC_INT8,
-                                F_FLOAT8_INT2,    F_FLOAT8_INT4,  F_INT4_INT2,    F_INT8_INT2, F_INT8_INT4};
+    static const Oid casts[] = {F_DATE_TIMESTAMP, F_NUMERIC_INT2, F_NUMERIC_INT4, F_NUMERIC_INT8, F_FLOAT8_INT2,
+                                F_FLOAT8_INT4,    F_INT4_INT2,    F_INT8_INT2,    F_INT8_INT4};
     for (Oid cast : casts)
         if (castNode(FuncExpr, node)->funcid == cast)
             return bare(static_cast<Node *>(linitial(castNode(FuncExpr, node)->args)));
@@ -353,9 +345,10 @@ const char *text_of_apart(const Narrowed *narrowed, Node *expression, RangeOfPar
         if (Max(one.span.low, known.low) <= Min(one.span.high, known.high))
             continue;
         const Oid type = getBaseType(exprType(one.expression));
-        return psprintf("Values in the key lie from %s to %s as declared, and the conditions leave those from %s to %s.",
-                        end_text(type, known.low), end_text(type, known.high), end_text(type, one.span.low),
-                        end_text(type, one.span.high));
+        return psprintf(
+            "Values in the key lie from %s to %s as declared, and the conditions leave those from %s to %s.",
+            end_text(type, known.low), end_text(type, known.high), end_text(type, one.span.low),
+            end_text(type, one.span.high));
     }
     return nullptr;
 }

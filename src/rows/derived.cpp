@@ -22,20 +22,8 @@ static query::Range nothing_declared(const Var *column, void *) {
 
 // Buckets, and fields of dates: whole numbers between bounds that are known without the column's.
 static bool is_numbered(Node *node) {
-    static const Oid list[] = {F_WIDTH_BUCKET_FLOAT8_FLOAT8_FLOAT8_INT4,
-                               F_WIDTH_BUCKET_NUMERIC_NUMERIC_NUMERIC_INT4,
-                               F_EXTRACT_TEXT_DATE,
-                               F_EXTRACT_TEXT_TIMESTAMP,
-                               F_EXTRACT_TEXT_TIMESTAMPTZ,
-                               F_DATE_PART_TEXT_TIMESTAMP,
-                               F_DATE_PART_TEXT_TIMESTAMPTZ,
-                               F_EXTRACT_TEXT_INTERVAL,
-                               F_DATE_PART_TEXT_INTERVAL};
-    if (IsA(node, FuncExpr))
-        for (Oid function : list)
-            if (castNode(FuncExpr, node)->funcid == function)
-                return true;
-    return false;
+    const query::Rule rule = query::rule_of(node);
+    return rule == query::Rule::bucket || rule == query::Rule::field || rule == query::Rule::field_of_interval;
 }
 
 static bool add_by_form(Node *node, Values *values);
