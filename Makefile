@@ -19,6 +19,9 @@
 #   make dist              the archive for PGXN, build/dp_rdr-VERSION.zip
 #   make deb               a Debian package, build/deb/*.deb, and a look at it
 #   make container         builds and tries doc/Containerfile
+#   make base              the files that the guarantee rests on, with their lines, and plug-ins apart
+#   make rooms             includes between the folders of src/, and numbers that may only fall; needs no server
+#   make compile_commands.json  what clangd and clang-tidy read
 #   make unit              the unit tests of src/privacy and src/picture alone (no server)
 #   make unit-sanitize     the same under AddressSanitizer and UBSan
 #   make installcheck      the SQL, isolation and TAP suites against the server that PG* points to
@@ -223,7 +226,15 @@ build/seeded/bytes.so: test/seeded/bytes.cpp
 
 # Whether the sources keep to the rooms of doc/architecture.md, and to the numbers that may only fall.
 rooms:
-	python3 test/docs/rooms.py
+	@python3 test/docs/rooms.py
+
+# The files that the guarantee rests on (doc/guarantee.md), with their lines.
+base:
+	@python3 test/docs/base.py
+
+# How each file is compiled, for clangd and clang-tidy.
+compile_commands.json: Makefile
+	@$(MAKE) --no-print-directory -Bnk all 2>/dev/null | python3 test/docs/commands.py >$@
 
 # What people ask of made-up tables: what is answered, and what is refused how.
 questions:
@@ -314,6 +325,6 @@ container:
 
 .PHONY: dist deb container
 
-.PHONY: rooms unit unit-sanitize statistics audit client samplers counts greybox neighbours questions blackbox batch check test test-matrix test-asserts browser demo bench escrow seeded groups soak mutants mutants-check mutants-compile
+.PHONY: rooms base unit unit-sanitize statistics audit client samplers counts greybox neighbours questions blackbox batch check test test-matrix test-asserts browser demo bench escrow seeded groups soak mutants mutants-check mutants-compile
 
 -include $(OBJS:.o=.d) $(wildcard build/obj/*/*/*.d build/sanitized/*/*/*.d build/greybox/src/*/*.d build/batch/test/*/*.d)

@@ -13,6 +13,8 @@ import pathlib
 import re
 import sys
 
+import base
+
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BUDGETS = ROOT / "test/docs/budgets"
 KINDS = (".cpp", ".hpp", ".sql", ".css", ".js", ".map")
@@ -157,7 +159,8 @@ def reached(sources):
     found = {"lines of src": (sum(text.count("\n") for text in sources.texts.values()), []),
              "lines of comments that begin with What, Who, Of, The same, That, As or Those": (len(indirect), indirect),
              "files of more than 400 lines": (len(long_files), long_files),
-             "functions of more than 60 lines": (len(long), long)}
+             "functions of more than 60 lines": (len(long), long),
+             "lines of the base of the proof": (base.Base().lines(), [])}
     for room, modules in sorted(modules_in_circles(sources).items()):
         found[f"modules of {room or 'src'} in circles"] = (len(modules), modules)
     return found
@@ -201,6 +204,7 @@ def report(sources):
     twice = names_twice(sources)
     yield "each base name is that of one module", [f"{name}: {' '.join(twice[name])}" for name in sorted(set(twice) - names)], \
         [f"{name} is that of one by now" for name in sorted(names - set(twice))]
+    yield "the steps of the proof name files, and plug-ins sections of the formulas", base.Base().faults(), []
     now = reached(sources)
     for what in sorted(set(numbers) | set(now)):
         n, parts = now.get(what, (0, []))
