@@ -67,6 +67,11 @@ struct Parameters {
     template <class T> void add(const T *) = delete; // it would be taken for a bool
 };
 
+// Returns a value, or none.
+template <class T> std::optional<T> if_given(bool given, T value) {
+    return given ? std::optional<T>(value) : std::nullopt;
+}
+
 // Runs a statement of the writer.
 inline uint64 run(const border::Spi &spi, border::Statement &statement, Parameters &parameters) {
     return spi.run(statement, false, parameters.n, parameters.types, parameters.values, parameters.nulls);

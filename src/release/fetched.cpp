@@ -5,7 +5,7 @@
 
 namespace dp::release {
 
-static Datum *elements_of(ArrayType *array, int *n, bool **nulls) {
+Datum *texts_in(ArrayType *array, int *n, bool **nulls) {
     Datum *elements;
     deconstruct_array(array, TEXTOID, -1, false, TYPALIGN_INT, &elements, nulls, n);
     return elements;
@@ -20,7 +20,7 @@ TupleDesc fetched_columns(const catalog::Requested &request) {
     border::SettingsScope settings = border::SettingsScope::enter();
     int n, nnames;
     bool *nulls;
-    Datum *types = elements_of(request.types, &n, &nulls), *names = elements_of(request.names, &nnames, &nulls);
+    Datum *types = texts_in(request.types, &n, &nulls), *names = texts_in(request.names, &nnames, &nulls);
     TupleDesc desc = CreateTemplateTupleDesc(n);
     for (int i = 0; i < n; i++)
         TupleDescInitEntry(desc, i + 1, TextDatumGetCString(names[i]), type_kept(types[i]), -1, 0);
@@ -39,7 +39,7 @@ static Oid read_as(Oid type) {
 FetchedReader FetchedReader::open(const catalog::Requested &request, TupleDesc desc) {
     FetchedReader reader = {};
     int ntexts, n = reader.ncolumns = desc->natts;
-    reader.texts = elements_of(request.rows, &ntexts, &reader.missing);
+    reader.texts = texts_in(request.rows, &ntexts, &reader.missing);
     reader.nrows = n > 0 ? ntexts / n : 0;
     reader.inputs = static_cast<FmgrInfo *>(palloc0(sizeof(FmgrInfo) * (n + 1)));
     reader.parameters = static_cast<Oid *>(palloc0(sizeof(Oid) * (n + 1)));

@@ -6,6 +6,9 @@
 
 namespace dp::release {
 
+// Returns the elements of a text[].
+Datum *texts_in(ArrayType *array, int *n, bool **nulls);
+
 // The type of this name; what has none any more is given as the text that it is kept as. Under pinned settings.
 Oid type_kept(Datum name);
 

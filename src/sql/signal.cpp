@@ -155,39 +155,23 @@ static Priced look_at(release::Ask *ask) {
 
 static int64 store_signal(const Visit &visit, const release::Wish &wish, const release::Ask &ask, const Priced &priced,
                           const char *purpose, TimestampTz now, TimestampTz expires) {
-    constexpr int n = 11;
     const release::Price &price = priced.price;
-    Oid types[n] = {INT8OID, OIDOID,     OIDOID,     TIMESTAMPTZOID, TIMESTAMPTZOID, TEXTOID,
-                    TEXTOID, NUMERICOID, NUMERICOID, FLOAT8OID,      OIDOID};
-    Datum values[n] = {Int64GetDatum(wish.parent->id),
-                       ObjectIdGetDatum(ask.asker.role),
-                       ObjectIdGetDatum(ask.asker.session_role),
-                       TimestampTzGetDatum(now),
-                       TimestampTzGetDatum(expires),
-                       CStringGetTextDatum(purpose),
-                       CStringGetTextDatum(release::wish_json(wish)),
-                       ask.has_epsilon ? catalog::to_numeric(ask.epsilon) : Datum(0),
-                       price.known ? catalog::to_numeric(price.epsilon) : Datum(0),
-                       Float8GetDatum(priced.error95),
-                       ObjectIdGetDatum(priced.settings->view)};
-    char nulls[n + 1] = "           ";
-    nulls[7] = ask.has_epsilon ? ' ' : 'n';
-    nulls[8] = nulls[9] = price.known ? ' ' : 'n';
     // The leaf is the parent's, and so are its parameters.
-    uint64 rows = visit.run(
+    uint64 rows = catalog::run(
+        visit,
         "INSERT INTO dp_rdr.request (kind, table_id, parent, requester, session_role, decider, at, expires_at, view, "
-        "query, "
-        "parameters, purpose, epsilon_wanted, task, terms, names, types, error95) "
+        "query, parameters, purpose, epsilon_wanted, task, terms, names, types, error95) "
         "SELECT 'signal', p.table_id, p.id, $2::regrole, $3::regrole, p.decider, $4, $5, p.view, p.query, "
-        "p.parameters, $6, "
-        "$8, $7::jsonb, jsonb_build_object('epsilon', $9), '{dp,exact,error95}', "
+        "p.parameters, $6, $8, $7, jsonb_build_object('epsilon', $9), '{dp,exact,error95}', "
         "array_fill('double precision'::text, '{3}'), CASE WHEN $10 IS NOT NULL THEN ARRAY[NULL, $10, NULL] END "
         "FROM dp_rdr.request p WHERE p.id = $1 AND p.state = 'answered' AND p.view::oid = $11 RETURNING id",
-        n, types, values, nulls);
+        wish.parent->id, ask.asker.role, ask.asker.session_role, catalog::Moment{now}, catalog::Moment{expires},
+        purpose, catalog::Json{release::wish_json(wish)}, catalog::if_given(ask.has_epsilon, ask.epsilon),
+        catalog::if_given(price.known, price.epsilon), catalog::if_given(price.known, priced.error95),
+        priced.settings->view);
     if (rows != 1)
         refuse_kind(*wish.parent, "not answered any more", "dp_requests(NULL) shows its state.");
-    bool isnull;
-    return DatumGetInt64(border::Spi::value(0, 1, &isnull));
+    return catalog::first_number();
 }
 
 DP_CALL(dp_request_signal) {

@@ -1,0 +1,417 @@
+// dp_request: asking that a question be permitted (doc/analyst.md).
+#include "border/columns.hpp"
+#include "border/permissions.hpp"
+#include "border/scope.hpp"
+#include "border/walk.hpp"
+#include "catalog/ledger.hpp"
+#include "catalog/requests.hpp"
+#include "query/constants.hpp"
+#include "query/limits.hpp"
+#include "query/names.hpp"
+#include "query/rest.hpp"
+#include "query/rewrite.hpp"
+#include "query/shape.hpp"
+#include "query/units.hpp"
+#include "release/approve.hpp"
+#include "release/course.hpp"
+#include "release/explain.hpp"
+#include "rows/canonical.hpp"
+#include "sql/analyst.hpp"
+#include "sql/arguments.hpp"
+#include "sql/refusal.hpp"
+#include "sql/requests.hpp"
+#include "sql/statement.hpp"
+extern "C" {
+#include <storage/lock.h>
+}
+
+using dp::catalog::run;
+using dp::catalog::Visit;
+
+namespace dp::sql {
+
+// ---- asking: the leaf ----------------------------------------------------------------------------------------------
+
+[[noreturn]] static void refuse_no_leaf() {
+    ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+                    errmsg("a request is one aggregation over one restricted view, and nothing else"),
+                    errhint("Fetch the answer, then sort, filter and join it. Grouping sets are a request each. Of "
+                            "several fractions ask one by one, of intervals for seconds.")));
+    pg_unreachable();
+}
+
+static bool computes(const Query *query) {
+    ListCell *cell;
+    foreach (cell, query->cteList)
+        if (lfirst_node(CommonTableExpr, cell)->cterefcount > 0)
+            return true;
+    return query->commandType != CMD_SELECT || query->sortClause != NIL || query->limitCount != nullptr ||
+           query->limitOffset != nullptr || query->distinctClause != NIL || query->groupClause != NIL ||
+           query->groupingSets != NIL || query->havingQual != nullptr || query->hasAggs || query->hasWindowFuncs ||
+           query->hasTargetSRFs || query->hasSubLinks || query->setOperations != nullptr || query->rowMarks != NIL;
+}
+
+// The call of release() that is all that the statement does; its columns are handed through.
+static const RangeTblFunction *only_release(const Query *query) {
+    if (computes(query) || list_length(query->jointree->fromlist) != 1 || query->jointree->quals != nullptr ||
+        !IsA(linitial(query->jointree->fromlist), RangeTblRef))
+        refuse_no_leaf();
+    int index = linitial_node(RangeTblRef, query->jointree->fromlist)->rtindex;
+    RangeTblEntry *entry = rt_fetch(index, query->rtable);
+    if (entry->rtekind != RTE_FUNCTION || list_length(entry->functions) != 1)
+        refuse_no_leaf();
+    auto *function = linitial_node(RangeTblFunction, entry->functions);
+    if (!IsA(function->funcexpr, FuncExpr) || !query::is_release(castNode(FuncExpr, function->funcexpr)->funcid))
+        refuse_no_leaf();
+    ListCell *cell;
+    foreach (cell, query->targetList) {
+        auto *var = reinterpret_cast<const Var *>(lfirst_node(TargetEntry, cell)->expr);
+        if (!IsA(var, Var) || var->varno != index || var->varlevelsup != 0)
+            refuse_no_leaf();
+    }
+    return function;
+}
+
+namespace {
+// What is asked, as it is stored.
+struct Asked {
+    const RangeTblFunction *function;
+    const Query *query;
+    release::Ask ask;
+    StringInfoData parameters; // a JSON object
+    int ncolumns;
+    int *columns; // of the leaf, from 0
+    Datum *names, *types;
+};
+} // namespace
+
+// Constants and what the statement computes for the leaf: as the caller, in his session, as if he asked now.
+static void evaluate_arguments(const List *arguments, release::Ask *ask) {
+    EState *estate = CreateExecutorState();
+    int n = list_length(arguments);
+    ask->parameters = makeParamList(n);
+    ask->parameter_types = static_cast<Oid *>(palloc0(sizeof(Oid) * (n + 1)));
+    ListCell *cell;
+    foreach (cell, arguments) {
+        int i = foreach_current_index(cell);
+        auto *expression = static_cast<Expr *>(lfirst(cell));
+        Oid type = exprType(reinterpret_cast<Node *>(expression));
+        ParamExternData &parameter = ask->parameters->params[i];
+        ExprState *state = ExecPrepareExpr(expression, estate);
+        Datum value = ExecEvalExprSwitchContext(state, GetPerTupleExprContext(estate), &parameter.isnull);
+        int16 length;
+        bool by_value;
+        get_typlenbyval(type, &length, &by_value);
+        if (!parameter.isnull)
+            parameter.value =
+                length == -1 ? PointerGetDatum(PG_DETOAST_DATUM_COPY(value)) : datumCopy(value, by_value, length);
+        parameter.pflags = PARAM_FLAG_CONST;
+        parameter.ptype = ask->parameter_types[i] = query::parameter_type(type);
+    }
+    FreeExecutorState(estate);
+}
+
+static void write_value(StringInfo json, const ParamExternData &parameter) {
+    appendStringInfoString(json, "{\"type\": ");
+    escape_json(json, release::type_text(parameter.ptype));
+    appendStringInfoString(json, ", \"value\": ");
+    Oid output;
+    bool is_varlena;
+    getTypeOutputInfo(parameter.ptype, &output, &is_varlena);
+    if (parameter.isnull)
+        appendStringInfoString(json, "null");
+    else
+        escape_json(json, OidOutputFunctionCall(output, parameter.value));
+    appendStringInfoChar(json, '}');
+}
+
+// Under pinned settings: as texts that mean the same in another process.
+static void write_parameters(Asked *question) {
+    border::SettingsScope settings = border::SettingsScope::enter();
+    StringInfo json = &question->parameters;
+    initStringInfo(json);
+    appendStringInfoString(json, "{\"time_zone\": ");
+    escape_json(json, question->ask.time_zone);
+    appendStringInfoString(json, ", \"columns\": [");
+    for (int i = 0; i < question->ncolumns; i++)
+        appendStringInfo(json, "%s%d", i > 0 ? ", " : "", question->columns[i] + 1);
+    appendStringInfoString(json, "], \"values\": [");
+    for (int i = 0; i < question->ask.parameters->numParams; i++) {
+        if (i > 0)
+            appendStringInfoString(json, ", ");
+        write_value(json, question->ask.parameters->params[i]);
+    }
+    appendStringInfoChar(json, ']');
+    const query::Limits &limits = question->ask.limits;
+    if (limits.max_rows != 0)
+        appendStringInfo(json, ", \"max_rows\": %d", limits.max_rows);
+    if (limits.max_groups != 0)
+        appendStringInfo(json, ", \"max_groups\": %d", limits.max_groups);
+    if (limits.max_rows_per_group != 0)
+        appendStringInfo(json, ", \"max_rows_per_group\": %d", limits.max_rows_per_group);
+    appendStringInfoChar(json, '}');
+    for (int i = 0; i < question->ncolumns; i++)
+        question->types[i] = CStringGetTextDatum(
+            release::type_text(list_nth_oid(question->function->funccoltypes, question->columns[i])));
+    settings.leave();
+}
+
+static void read_columns(Asked *question) {
+    question->ncolumns = list_length(question->query->targetList);
+    question->columns = static_cast<int *>(palloc(sizeof(int) * (question->ncolumns + 1)));
+    question->names = static_cast<Datum *>(palloc(sizeof(Datum) * (question->ncolumns + 1)));
+    question->types = static_cast<Datum *>(palloc(sizeof(Datum) * (question->ncolumns + 1)));
+    TupleDesc desc = ExecTypeFromTL(question->query->targetList);
+    border::tell_columns_apart(desc);
+    ListCell *cell;
+    foreach (cell, question->query->targetList) {
+        int i = foreach_current_index(cell);
+        question->columns[i] = reinterpret_cast<const Var *>(lfirst_node(TargetEntry, cell)->expr)->varattno - 1;
+        question->names[i] = CStringGetTextDatum(NameStr(TupleDescAttr(desc, i)->attname));
+    }
+}
+
+// What is kept for nothing until somebody decides.
+static void check_size(const Asked &question) {
+    if (question.parameters.len > query::max_text)
+        ereport(ERROR, (errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+                        errmsg("what is computed for a request takes %d bytes, more than %d", question.parameters.len,
+                               query::max_text),
+                        errhint("Write shorter constants, or ask in several requests.")));
+}
+
+static Asked read_question(const char *said, const query::Limits &limits) {
+    query::TextScope scope;
+    scope.enter(said);
+    query::check_text(said);
+    Query *query = rewrite_views(said);
+    auto *unchanged = copyObject(query);
+    if (query::rewrite_statement(query, said, nullptr) == 0)
+        refuse_unprotected(unchanged);
+    Asked question = {};
+    question.query = query;
+    question.function = only_release(query);
+    border::check_permissions(query); // on the views that it came through
+    scope.leave();
+    read_columns(&question);
+    auto *call = castNode(FuncExpr, question.function->funcexpr);
+    question.ask.asker = catalog::current_asker();
+    auto *leaf = linitial_node(Const, call->args);
+    question.ask.leaf = TextDatumGetCString(leaf->constvalue);
+    question.ask.time_zone = GetConfigOption("TimeZone", false, false);
+    question.ask.weight = 1;
+    question.ask.wanted.deviations = 1;
+    question.ask.limits = limits;
+    question.ask.anew = question.ask.by_request = true;
+    evaluate_arguments(list_copy_tail(call->args, query::release_arguments), &question.ask);
+    return question;
+}
+
+// ---- asking: the request -------------------------------------------------------------------------------------------
+
+namespace {
+struct Priced {
+    catalog::Settings *settings;
+    bool from_data;
+    release::Price price;
+};
+
+} // namespace
+
+constexpr int longest_purpose = 2000; // characters
+constexpr int most_pending = 100;     // of a requester about a table
+constexpr int most_undecided = 1000;  // withdrawn or expired, of a requester about a table: the latest are kept
+
+// The answer is kept as texts, which have to be read again as what they were.
+static void check_keys(const query::Leaf *leaf) {
+    for (int i = 0; i < leaf->nkeys; i++)
+        if (!rows::is_text_portable(leaf->keys[i].type))
+            ereport(ERROR,
+                    (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+                     errmsg("a group key of type %s is not supported in a request", format_type_be(leaf->keys[i].type)),
+                     errdetail("What its text means depends on settings or catalogs."),
+                     errhint("Group by another column, or ask directly.")));
+}
+
+static bool has_column_of(Oid view, Oid type) {
+    Relation relation = table_open(view, AccessShareLock);
+    TupleDesc columns = RelationGetDescr(relation);
+    bool found = false;
+    for (int i = 0; i < columns->natts; i++)
+        found = found || getBaseType(TupleDescAttr(columns, i)->atttypid) == type;
+    table_close(relation, NoLock);
+    return found;
+}
+
+// A name may be given to something else before the request is decided. The labels of columns are their owner's.
+static bool check_name(Node *node, void *view) {
+    if (node == nullptr)
+        return false;
+    if (IsA(node, Query))
+        return border::walk_query(castNode(Query, node), check_name, view, QTW_IGNORE_JOINALIASES);
+    if (!IsA(node, Const) && !IsA(node, Param))
+        return border::walk_expression(node, check_name, view);
+    const Oid element = get_base_element_type(exprType(node)),
+              type = getBaseType(OidIsValid(element) ? element : exprType(node));
+    if (query::is_name(type) && !(type_is_enum(type) && has_column_of(*static_cast<Oid *>(view), type)))
+        ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+                        errmsg("a value of type %s is not supported in a request", format_type_be(type)),
+                        errdetail("Its name may mean something else when the request is decided."),
+                        errhint("Compare texts or numbers, or ask directly.")));
+    return false;
+}
+
+// All that would be refused later is refused now, under the policy as it is; the price is that of now.
+static Priced look_at(Asked *question) {
+    Priced priced = {};
+    ErrorData *refusal = refusal_by([&] {
+        query::Leaf *leaf = release::check_own_ask(&question->ask);
+        check_not_temporary(leaf);
+        check_one_view(leaf, "a request");
+        check_keys(leaf);
+        (void)check_name(reinterpret_cast<Node *>(const_cast<Query *>(leaf->query)), &leaf->view);
+        release::Resolved resolved = release::resolve(question->ask, leaf, true);
+        rows::check_asks_something(resolved.question);
+        release::check_mechanism(resolved.question, resolved.terms);
+        priced.settings = resolved.question->settings;
+        priced.from_data = !release::is_public(resolved.terms.algorithm);
+        priced.price = release::price_in_advance(resolved.question, resolved.terms);
+    });
+    if (refusal != nullptr)
+        ReThrowError(refusal);
+    if (question->ask.limits.by_setting && priced.settings->unit == nullptr)
+        question->ask.limits = query::Limits{};
+    write_parameters(question);
+    check_size(*question);
+    return priced;
+}
+
+void check_length(const char *text, const char *name) {
+    int length = pg_mbstrlen(text);
+    if (length > longest_purpose)
+        ereport(ERROR, (errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+                        errmsg("%s of %d characters is longer than %d", name, length, longest_purpose)));
+}
+
+static const char *decider_of(FunctionCallInfo fcinfo, int argument, const Priced &priced) {
+    catalog::Reading reading = catalog::Reading::open();
+    bool reviewed = catalog::has_reviewers(reading, priced.settings->relation);
+    reading.close();
+    const char *decider = text_argument(fcinfo, argument);
+    if (decider == nullptr)
+        decider = reviewed && !priced.from_data ? "review" : "owner";
+    if (strcmp(decider, "owner") != 0 && strcmp(decider, "review") != 0)
+        ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("unknown decider \"%s\"", decider),
+                        errhint("Use 'review' or 'owner'.")));
+    if (strcmp(decider, "owner") == 0)
+        return decider;
+    if (!reviewed)
+        ereport(ERROR,
+                (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("%s has no reviewers", priced.settings->view_name),
+                 errhint("Leave decider out, or pass 'owner'.")));
+    if (priced.from_data)
+        ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+                        errmsg("decider \"review\" does not go with a policy within_data"),
+                        errdetail("What its answers cost depends on the rows, which reviewers must not learn of."),
+                        errhint("Pass decider => 'owner'.")));
+    return decider;
+}
+
+// In UTC: a day has 24 hours whatever time zone the requester is in.
+TimestampTz expiry(Datum expires, TimestampTz now) {
+    const Interval *span = DatumGetIntervalP(expires);
+    constexpr int most_days = 365250;
+    bool too_long =
+        int64{span->month} * DAYS_PER_MONTH + span->day > most_days || span->time / USECS_PER_DAY > most_days;
+    TimestampTz end = now;
+    if (!too_long && span->month >= 0 && span->day >= 0 && span->time >= 0)
+        end = DatumGetTimestampTz(DirectFunctionCall2(timestamp_pl_interval, TimestampTzGetDatum(now), expires));
+    if (end <= now)
+        ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+                        errmsg("expires must be above 0 and at most a thousand years, not %s",
+                               DatumGetCString(DirectFunctionCall1(interval_out, expires))),
+                        errhint("Pass expires => '30 days', for instance.")));
+    return end;
+}
+
+// Until the end of the transaction: two of one requester's count after each other. Advisory locks of anybody have another class.
+void lock_requester(const catalog::Settings &settings, Oid requester) {
+    constexpr uint16 own_class = 3;
+    LOCKTAG tag;
+    SET_LOCKTAG_ADVISORY(tag, MyDatabaseId, settings.relation, requester, own_class);
+    (void)LockAcquire(&tag, ExclusiveLock, false, false);
+}
+
+// Of what is committed now, whatever an older snapshot of the transaction shows, and of what it has made itself.
+void check_pending_requests(const catalog::Settings &settings, Oid requester) {
+    CommandCounterIncrement();
+    Visit visit = Visit::read();
+    (void)run(visit,
+              "SELECT count(*) FROM dp_rdr.request r WHERE r.table_id = $1 AND r.requester::oid = $2 "
+              "AND r.state = 'pending' AND r.expires_at > clock_timestamp()",
+              settings.id, requester);
+    const int64 pending = catalog::first_number();
+    visit.leave();
+    if (pending >= most_pending)
+        ereport(ERROR, (errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+                        errmsg("role \"%s\" has %d pending requests about %s", GetUserNameFromId(requester, false),
+                               most_pending, settings.view_name),
+                        errhint("Wait for decisions, or withdraw some with dp_reject().")));
+}
+
+// Whoever asks and withdraws, again and again, pays nothing for it. What somebody has decided on stays.
+void forget_old_requests(const Visit &visit, const catalog::Settings &settings, Oid requester) {
+    (void)run(visit,
+              "DELETE FROM dp_rdr.request WHERE id IN (SELECT r.id FROM dp_rdr.request r WHERE r.table_id = $1 "
+              "AND r.requester::oid = $2 AND (r.state = 'withdrawn' OR r.state = 'pending' AND r.expires_at <= "
+              "clock_timestamp()) ORDER BY r.id DESC OFFSET $3 FOR UPDATE SKIP LOCKED)",
+              settings.id, requester, int32{most_undecided});
+}
+
+static catalog::Typed texts_of(Datum *texts, int n) {
+    return catalog::Typed::array(TEXTARRAYOID, construct_array(texts, n, TEXTOID, -1, false, TYPALIGN_INT));
+}
+
+static int64 store_request(const Visit &visit, const Asked &question, const Priced &priced, const char *purpose,
+                           const char *decider, TimestampTz now, TimestampTz expires) {
+    const release::Price &price = priced.price;
+    const release::Ask &ask = question.ask;
+    const int n = question.ncolumns;
+    ArrayType *errors = price.error95 == nullptr ? nullptr : release::error_array(price.error95, question.columns, n);
+    (void)run(visit,
+              "INSERT INTO dp_rdr.request (table_id, requester, session_role, decider, at, expires_at, view, query, "
+              "parameters, purpose, epsilon_wanted, terms, names, types, error95) VALUES ($1, $2::regrole, "
+              "$3::regrole, $4, $5, $6, $7::regclass, $8, $9, $10, $11, jsonb_build_object('epsilon', $12), $13, $14, "
+              "$15) RETURNING id",
+              priced.settings->id, ask.asker.role, ask.asker.session_role, decider, catalog::Moment{now},
+              catalog::Moment{expires}, priced.settings->view, ask.leaf, catalog::Json{question.parameters.data},
+              purpose, catalog::if_given(ask.has_epsilon, ask.epsilon), catalog::if_given(price.known, price.epsilon),
+              texts_of(question.names, n), texts_of(question.types, n), catalog::Typed::array(FLOAT8ARRAYOID, errors));
+    return catalog::first_number();
+}
+
+DP_CALL(dp_request) {
+    require(fcinfo, 0, "query");
+    require(fcinfo, 1, "purpose");
+    require(fcinfo, 4, "expires");
+    catalog::check_can_ask();
+    const char *purpose = text_argument(fcinfo, 1);
+    check_length(purpose, "a purpose");
+    TimestampTz now = GetCurrentTimestamp(), expires = expiry(PG_GETARG_DATUM(4), now);
+    Asked question = read_question(text_argument(fcinfo, 0), query::or_as_set(asked_limits(fcinfo, 5)));
+    question.ask.has_epsilon = !PG_ARGISNULL(2);
+    if (question.ask.has_epsilon)
+        question.ask.epsilon = catalog::checked_epsilon(PG_GETARG_DATUM(2), "epsilon");
+    Priced priced = look_at(&question);
+    const char *decider = decider_of(fcinfo, 3, priced);
+    lock_requester(*priced.settings, question.ask.asker.role);
+    check_pending_requests(*priced.settings, question.ask.asker.role);
+    Visit visit = Visit::write();
+    forget_old_requests(visit, *priced.settings, question.ask.asker.role);
+    int64 request = store_request(visit, question, priced, purpose, decider, now, expires);
+    visit.leave();
+    tell_listeners(*priced.settings, request);
+    PG_RETURN_INT64(request);
+}
+
+} // namespace dp::sql
