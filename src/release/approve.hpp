@@ -3,7 +3,7 @@
 #pragma once
 
 #include "catalog/requests.hpp"
-#include "release/ask.hpp"
+#include "release/asked.hpp"
 
 namespace dp::release {
 
@@ -46,12 +46,6 @@ struct Settled {
 // parent: of a signal. It is on public facts only if that was.
 const Decision *decide(const Approval &approval, const catalog::Asker &approver, const catalog::Requested *request,
                        const catalog::Requested *parent);
-// The question as its requester asked it. As him.
-Ask ask_of(const catalog::Requested &request, const Decision *decision);
-
-// The text of a request with the values of its parameters: all that is asked, for whoever decides.
-const char *text_with_values(const char *query, Datum parameters);
-
 // The terms that a decision puts in the place of the policy's. Errors: 22023; 42501 for a price that is above the policy's.
 void apply(const Decision &decision, const catalog::Settings &settings, const catalog::Policy &policy, Terms *terms);
 void check_approved_price(const rows::Question *question, const Terms &terms);
@@ -61,15 +55,9 @@ const Replay *keep_numbers(const rows::Question *question);
 
 // For the claim that goes with the first charge.
 catalog::Claim claim_of(const Decision &decision);
-// 55000 where the columns of the answer are not those that the requester was told.
-void check_columns(const catalog::Requested &request, const query::Leaf *leaf);
-// The columns of its answer among the outputs of the leaf, from 0.
-int *columns_of(const catalog::Requested &request, const query::Leaf *leaf, int *n);
 // The answer as it is stored. As the requester, under his time zone.
 catalog::Settling *settle(const catalog::Requested &request, const Decision &decision, const rows::Question *question,
                           const Terms &terms, const char *time_zone, const Answer &answer);
-// How a type of a column is written down, under pinned settings.
-const char *type_text(Oid type);
 // Of the columns that an answer has, of error95 of the outputs of a leaf: NULL for a key.
 ArrayType *error_array(const double *error95, const int *columns, int n);
 

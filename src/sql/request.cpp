@@ -111,45 +111,10 @@ static void evaluate_arguments(const List *arguments, release::Ask *ask) {
     FreeExecutorState(estate);
 }
 
-static void write_value(StringInfo json, const ParamExternData &parameter) {
-    appendStringInfoString(json, "{\"type\": ");
-    escape_json(json, release::type_text(parameter.ptype));
-    appendStringInfoString(json, ", \"value\": ");
-    Oid output;
-    bool is_varlena;
-    getTypeOutputInfo(parameter.ptype, &output, &is_varlena);
-    if (parameter.isnull)
-        appendStringInfoString(json, "null");
-    else
-        escape_json(json, OidOutputFunctionCall(output, parameter.value));
-    appendStringInfoChar(json, '}');
-}
-
-// Under pinned settings: as texts that mean the same in another process.
 static void write_parameters(Asked *question) {
     border::SettingsScope settings = border::SettingsScope::enter();
-    StringInfo json = &question->parameters;
-    initStringInfo(json);
-    appendStringInfoString(json, "{\"time_zone\": ");
-    escape_json(json, question->ask.time_zone);
-    appendStringInfoString(json, ", \"columns\": [");
-    for (int i = 0; i < question->ncolumns; i++)
-        appendStringInfo(json, "%s%d", i > 0 ? ", " : "", question->columns[i] + 1);
-    appendStringInfoString(json, "], \"values\": [");
-    for (int i = 0; i < question->ask.parameters->numParams; i++) {
-        if (i > 0)
-            appendStringInfoString(json, ", ");
-        write_value(json, question->ask.parameters->params[i]);
-    }
-    appendStringInfoChar(json, ']');
-    const query::Limits &limits = question->ask.limits;
-    if (limits.max_rows != 0)
-        appendStringInfo(json, ", \"max_rows\": %d", limits.max_rows);
-    if (limits.max_groups != 0)
-        appendStringInfo(json, ", \"max_groups\": %d", limits.max_groups);
-    if (limits.max_rows_per_group != 0)
-        appendStringInfo(json, ", \"max_rows_per_group\": %d", limits.max_rows_per_group);
-    appendStringInfoChar(json, '}');
+    initStringInfo(&question->parameters);
+    release::write_parameters(&question->parameters, question->ask, question->columns, question->ncolumns);
     for (int i = 0; i < question->ncolumns; i++)
         question->types[i] = CStringGetTextDatum(
             release::type_text(list_nth_oid(question->function->funccoltypes, question->columns[i])));

@@ -1,0 +1,190 @@
+#include "release/asked.hpp"
+
+#include "border/scope.hpp"
+#include "border/versions.hpp"
+#include "query/names.hpp"
+#include "release/fields.hpp"
+
+namespace dp::release {
+
+static void write_value(StringInfo json, const ParamExternData &parameter) {
+    appendStringInfoString(json, "{\"type\": ");
+    escape_json(json, type_text(parameter.ptype));
+    appendStringInfoString(json, ", \"value\": ");
+    Oid output;
+    bool is_varlena;
+    getTypeOutputInfo(parameter.ptype, &output, &is_varlena);
+    if (parameter.isnull)
+        appendStringInfoString(json, "null");
+    else
+        escape_json(json, OidOutputFunctionCall(output, parameter.value));
+    appendStringInfoChar(json, '}');
+}
+
+void write_parameters(StringInfo json, const Ask &ask, const int *columns, int ncolumns) {
+    appendStringInfoString(json, "{\"time_zone\": ");
+    escape_json(json, ask.time_zone);
+    appendStringInfoString(json, ", \"columns\": [");
+    for (int i = 0; i < ncolumns; i++)
+        appendStringInfo(json, "%s%d", i > 0 ? ", " : "", columns[i] + 1);
+    appendStringInfoString(json, "], \"values\": [");
+    for (int i = 0; i < ask.parameters->numParams; i++) {
+        if (i > 0)
+            appendStringInfoString(json, ", ");
+        write_value(json, ask.parameters->params[i]);
+    }
+    appendStringInfoChar(json, ']');
+    if (ask.limits.max_rows != 0)
+        appendStringInfo(json, ", \"max_rows\": %d", ask.limits.max_rows);
+    if (ask.limits.max_groups != 0)
+        appendStringInfo(json, ", \"max_groups\": %d", ask.limits.max_groups);
+    if (ask.limits.max_rows_per_group != 0)
+        appendStringInfo(json, ", \"max_rows_per_group\": %d", ask.limits.max_rows_per_group);
+    appendStringInfoChar(json, '}');
+}
+
+static JsonbContainer *parameter_array(Datum parameters, const char *name, int *n) {
+    return array_field(&DatumGetJsonbP(parameters)->root, name, n);
+}
+
+// Written under pinned settings, and read under the same ones. Its type is the server's own or an enum, or it is refused.
+static void read_parameter(JsonbContainer *values, int i, Ask *ask) {
+    JsonbValue *value = getIthJsonbValueFromContainer(values, i);
+    if (value == nullptr || value->type != jbvBinary)
+        refuse_unreadable();
+    const char *type_name = text_field(value->val.binary.data, "type");
+    const char *text = text_field(value->val.binary.data, "value");
+    if (type_name == nullptr)
+        refuse_unreadable();
+    ParamExternData &parameter = ask->parameters->params[i];
+    Oid type = border::type_named(type_name), input, io_parameter;
+    if (query::parameter_type(type) != type)
+        refuse_unreadable();
+    parameter.ptype = ask->parameter_types[i] = type;
+    parameter.pflags = PARAM_FLAG_CONST;
+    parameter.isnull = text == nullptr;
+    getTypeInputInfo(type, &input, &io_parameter);
+    if (text != nullptr)
+        parameter.value = OidInputFunctionCall(input, pstrdup(text), io_parameter, -1);
+}
+
+// 0 where none was asked for.
+static int limit_field(Datum parameters, const char *name) {
+    JsonbContainer *object = &DatumGetJsonbP(parameters)->root;
+    JsonbValue value;
+    bool there = getKeyJsonValueFromContainer(object, name, static_cast<int>(strlen(name)), &value) != nullptr;
+    return there ? int_field(object, name) : 0;
+}
+
+Ask ask_of(const catalog::Requested &request, const Decision *decision) {
+    border::SettingsScope settings = border::SettingsScope::enter();
+    Ask ask = {};
+    ask.asker = request.asker;
+    ask.leaf = request.query;
+    ask.time_zone = text_field(&DatumGetJsonbP(request.parameters)->root, "time_zone");
+    ask.view = request.view;
+    ask.has_epsilon = request.wanted.has_value();
+    ask.epsilon = request.wanted.value_or(privacy::Epsilon());
+    ask.weight = 1;
+    ask.wanted.deviations = 1;
+    ask.limits = {limit_field(request.parameters, "max_rows"), limit_field(request.parameters, "max_groups"),
+                  limit_field(request.parameters, "max_rows_per_group"), false};
+    ask.anew = true;
+    ask.by_request = true;
+    ask.decision = decision;
+    int n;
+    JsonbContainer *values = parameter_array(request.parameters, "values", &n);
+    ask.parameters = makeParamList(n);
+    ask.parameter_types = static_cast<Oid *>(palloc0(sizeof(Oid) * (n + 1)));
+    for (int i = 0; i < n; i++)
+        read_parameter(values, i, &ask);
+    settings.leave();
+    return ask;
+}
+
+static void append_value(StringInfo text, JsonbContainer *values, int i) {
+    JsonbValue *value = getIthJsonbValueFromContainer(values, i);
+    if (value == nullptr || value->type != jbvBinary)
+        refuse_unreadable();
+    const char *written = text_field(value->val.binary.data, "value");
+    appendStringInfo(text, "%s::%s", written == nullptr ? "NULL" : quote_literal_cstr(written),
+                     text_field(value->val.binary.data, "type"));
+}
+
+// Behind a quoted string or name that begins there. In E'...' a backslash takes the next character along.
+static const char *behind_quoted(const char *at, bool escapes) {
+    for (char quote = *at++; *at != '\0'; at++) {
+        if (escapes && *at == '\\' && at[1] != '\0')
+            at++;
+        else if (*at == quote && at[1] == quote)
+            at++;
+        else if (*at == quote)
+            return at + 1;
+    }
+    return at;
+}
+
+static bool in_name(char c) {
+    return isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '$' || IS_HIGHBIT_SET(c);
+}
+
+// (A text as the server deparses it: no comments, no dollar quotes.)
+const char *text_with_values(const char *query, Datum parameters) {
+    int n;
+    JsonbContainer *values = parameter_array(parameters, "values", &n);
+    StringInfoData text;
+    initStringInfo(&text);
+    for (const char *at = query, *end; *at != '\0'; at = end) {
+        char before = at == query ? ' ' : at[-1];
+        end = at + 1;
+        if (*at == '\'' || *at == '"')
+            end = behind_quoted(at, *at == '\'' && before == 'E' && !in_name(at - 1 == query ? ' ' : at[-2]));
+        int number =
+            *at == '$' && !in_name(before) ? static_cast<int>(strtol(at + 1, const_cast<char **>(&end), 10)) : 0;
+        if (number >= 1 && number <= n)
+            append_value(&text, values, number - 1);
+        else
+            appendBinaryStringInfo(&text, at, static_cast<int>(end - at));
+    }
+    return text.data;
+}
+
+int *columns_of(const catalog::Requested &request, const query::Leaf *leaf, int *n) {
+    JsonbContainer *numbers = parameter_array(request.parameters, "columns", n);
+    auto *columns = static_cast<int *>(palloc(sizeof(int) * (*n + 1)));
+    for (int i = 0; i < *n; i++) {
+        JsonbValue *value = getIthJsonbValueFromContainer(numbers, i);
+        if (value == nullptr || value->type != jbvNumeric)
+            refuse_unreadable();
+        columns[i] = DatumGetInt32(DirectFunctionCall1(numeric_int4, NumericGetDatum(value->val.numeric))) - 1;
+        if (columns[i] < 0 || columns[i] >= leaf->noutputs)
+            refuse_unreadable();
+    }
+    return columns;
+}
+
+const char *type_text(Oid type) {
+    return format_type_extended(type, -1, FORMAT_TYPE_FORCE_QUALIFY);
+}
+
+static Oid output_type(const query::Leaf *leaf, int output) {
+    const query::Output &column = leaf->outputs[output];
+    return column.is_key ? leaf->keys[column.index].type : leaf->aggregates[column.index].result_type;
+}
+
+void check_columns(const catalog::Requested &request, const query::Leaf *leaf) {
+    int n, ntypes;
+    const int *columns = columns_of(request, leaf, &n);
+    Datum *types;
+    bool *nulls;
+    deconstruct_array(request.types, TEXTOID, -1, false, TYPALIGN_INT, &types, &nulls, &ntypes);
+    bool same = n == ntypes;
+    for (int i = 0; same && i < n; i++)
+        same = !nulls[i] && strcmp(TextDatumGetCString(types[i]), type_text(output_type(leaf, columns[i]))) == 0;
+    if (!same)
+        ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+                        errmsg("columns of request " INT64_FORMAT " have other types now", request.id),
+                        errhint("It has to be asked for again with dp_request().")));
+}
+
+} // namespace dp::release

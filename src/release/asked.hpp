@@ -1,0 +1,24 @@
+// Writes and reads questions of requests, as they are stored beside the text of their leaf (architecture.md, 3.10).
+#pragma once
+
+#include "catalog/requests.hpp"
+#include "release/ask.hpp"
+
+namespace dp::release {
+
+// Appends what is stored of a question beside its text, as JSON: its parameters' values, its time zone, and which columns of the leaf
+// (from 0) come in which order. Under pinned settings: texts that mean the same in another process.
+void write_parameters(StringInfo json, const Ask &ask, const int *columns, int ncolumns);
+// Returns the question as its requester asked it. As him.
+Ask ask_of(const catalog::Requested &request, const Decision *decision);
+// Returns the text of a request with the values of its parameters: all that is asked, for whoever decides.
+const char *text_with_values(const char *query, Datum parameters);
+
+// Returns the columns of its answer among the outputs of the leaf, from 0.
+int *columns_of(const catalog::Requested &request, const query::Leaf *leaf, int *n);
+// 55000 where names and types of the answer's columns are not those that the requester was told.
+void check_columns(const catalog::Requested &request, const query::Leaf *leaf);
+// Returns how a type of a column is written down, under pinned settings.
+const char *type_text(Oid type);
+
+} // namespace dp::release
