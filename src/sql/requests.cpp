@@ -89,15 +89,12 @@ const catalog::Requested *answered_request(int64 id) {
     const catalog::Requested *request = catalog::find_request(reading, id, true);
     if (request == nullptr)
         catalog::refuse_unknown(id);
-    bool owner = false;
-    if (request->asker.role != GetUserId()) {
-        owner = catalog::access_to(reading, *request, GetUserId()).owner;
-        if (!owner)
-            catalog::refuse_unknown(id);
-    } else if (strcmp(request->state, "held") == 0)
-        owner = catalog::access_to(reading, *request, GetUserId()).owner;
+    const bool own = request->asker.role == GetUserId(), held = strcmp(request->state, "held") == 0;
+    const bool owner = (!own || held) && catalog::access_to(reading, *request, GetUserId()).owner;
+    if (!own && !owner)
+        catalog::refuse_unknown(id);
     reading.close();
-    bool there = strcmp(request->state, "answered") == 0 || (owner && strcmp(request->state, "held") == 0);
+    bool there = strcmp(request->state, "answered") == 0 || (owner && held);
     if (!there || request->rows == nullptr)
         ereport(
             ERROR,

@@ -1,0 +1,296 @@
+#include "catalog/ledger_decide.hpp"
+
+#include <algorithm>
+
+#include "catalog/decimals.hpp"
+#include "catalog/lookup.hpp"
+
+namespace dp::catalog {
+
+// ---- what a request rests on ----
+
+static bool same_text(const char *a, const char *b) {
+    return a == nullptr || b == nullptr ? a == b : strcmp(a, b) == 0;
+}
+
+// Returns the role, if it still has the name under which its share is counted.
+static Oid named_grantee(const Charge &what) {
+    return what.grantee != nullptr && get_role_oid(what.grantee, true) == what.grantee_oid ? what.grantee_oid
+                                                                                           : InvalidOid;
+}
+
+template <int Places> static void say(StringInfo json, const char *name, privacy::Decimal<Places> value) {
+    char text[64];
+    border::core([&] { strlcpy(text, value.text().c_str(), sizeof text); });
+    appendStringInfo(json, "\"%s\": %s, ", name, text);
+}
+
+// Describes the totals in every row that raises what its epoch promises: so that follows from the rows alone.
+static Datum describe_totals(const privacy::BoundSettings &bound) {
+    StringInfoData json;
+    initStringInfo(&json);
+    appendStringInfoString(&json, "{\"totals\": {");
+    if (bound.epsilon_total) {
+        say(&json, "epsilon_total", *bound.epsilon_total);
+        say(&json, "rho_total", bound.rho_total);
+    }
+    say(&json, "rho_target", border::core([&] { return bound.anytime_target(); }));
+    say(&json, "epsilon_pure", bound.epsilon_pure);
+    say(&json, "delta_conversion", bound.delta_conversion);
+    say(&json, "delta_mechanisms", bound.delta_mechanisms());
+    appendStringInfo(&json, "\"cap\": \"%s\"}}", privacy::name_of(bound.cap));
+    return DirectFunctionCall1(jsonb_in, CStringGetDatum(json.data));
+}
+
+// Describes, where a period is set, which one a charge was decided in, and since when it counts.
+static Datum period_of(const privacy::BoundSettings &bound, const privacy::Standing &sums, privacy::Account account) {
+    if (!bound.period)
+        return Datum{0};
+    const privacy::PeriodSums &now =
+        account == privacy::Account::public_account ? sums.table.of_public.period : sums.table.of_conditional.period;
+    char start[32], since[32];
+    border::core([&] {
+        strlcpy(start, privacy::text_of(now.start).c_str(), sizeof start);
+        strlcpy(since, privacy::text_of(bound.period->since).c_str(), sizeof since);
+    });
+    return DirectFunctionCall1(
+        jsonb_in, CStringGetDatum(psprintf("{\"period\": {\"kind\": \"%s\", \"start\": \"%s\", \"since\": \"%s\"}}",
+                                           privacy::name_of(*now.kind), start, since)));
+}
+
+// One snapshot, taken while the lock is held: what it shows is what a charge rests on. The grantee is asked for by name among
+// the committed policies, or a role renamed in an open transaction would start with a share of its own.
+static Basis *read_basis(const Charge &what, OpenOdometer *odometer) {
+    auto *basis = static_cast<Basis *>(palloc0(sizeof(Basis)));
+    basis->view = what.settings->view;
+    basis->others = what.settings->others;
+    basis->role = what.asker.role;
+    basis->grantee = what.grantee;
+    CommandCounterIncrement();
+    Reading reading = Reading::open();
+    basis->terms = read_terms(reading, basis->view, basis->role, named_grantee(what), &basis->others);
+    if (what.grantee != nullptr)
+        basis->share =
+            known_share(odometer, what.grantee, read_share(reading, odometer->id, what.grantee, odometer->state.epoch));
+    reading.close();
+    return basis;
+}
+
+static bool same_views(const OtherViews &a, const OtherViews &b) {
+    return a.n == b.n && memcmp(a.views, b.views, sizeof(Oid) * a.n) == 0;
+}
+
+const Basis *basis_of(const Charge &what, OpenOdometer *odometer) {
+    ListCell *cell;
+    foreach (cell, odometer->bases) {
+        auto *basis = static_cast<Basis *>(lfirst(cell));
+        if (basis->view == what.settings->view && same_views(basis->others, what.settings->others) &&
+            basis->role == what.asker.role && same_text(basis->grantee, what.grantee))
+            return basis;
+    }
+    Basis *basis = read_basis(what, odometer);
+    odometer->bases = lappend(odometer->bases, basis);
+    return basis;
+}
+
+bool agreed(const Basis &basis, const Charge &what) {
+    const Terms *terms = basis.terms;
+    const Settings &settings = *what.settings;
+    if (terms == nullptr || terms->relation != settings.relation || strcmp(terms->id_text, settings.id_text) != 0)
+        return false;
+    if (what.grantee != nullptr && !terms->permitted)
+        return false;
+    return same_text(terms->fingerprint, settings.fingerprint) && same_text(terms->policies, settings.policies);
+}
+
+// ---- the decision ----
+
+// Core region.
+static privacy::Rho zcdp_cost(const Charge &what, privacy::Epsilon charged) {
+    if (what.measures == nullptr || what.measures->empty()) {
+        if (what.mechanism != privacy::Mechanism::laplace)
+            throw privacy::InvalidParameter("a Gaussian charge names no measures");
+        return privacy::rho_of_pure(charged);
+    }
+    const std::vector<std::uint64_t> sensitivities(what.sensitivities->begin(), what.sensitivities->end());
+    return privacy::plan_release(what.mechanism, *what.measures, sensitivities, what.thresholded, charged, what.delta)
+        .rho();
+}
+
+// Core region.
+static void set_limits(const Charge &what, privacy::Limits *limits) {
+    limits->candidates = *what.candidates;
+    if (what.has_epsilon_max)
+        limits->epsilon_max = what.epsilon_max;
+    if (what.has_requested)
+        limits->requested = what.requested;
+    if (what.has_share)
+        limits->share = what.share;
+    if (what.has_profile)
+        limits->profile = what.profile;
+    limits->delta = what.delta;
+    limits->groups = what.delta_groups;
+    limits->pure = what.mechanism == privacy::Mechanism::laplace;
+    limits->measures = what.measures == nullptr ? 1 : std::max<std::size_t>(what.measures->size(), 1);
+    limits->rho_of = [&what](privacy::Epsilon epsilon) { return zcdp_cost(what, epsilon); };
+}
+
+// Tells whether it is the total over all periods that is in the way; of a selection without candidates, the one that leaves less.
+static bool is_for_life(const privacy::BoundSettings &bound, const privacy::Spent &spent, privacy::Denial denial) {
+    if (denial == privacy::Denial::epsilon_lifetime || denial == privacy::Denial::delta_lifetime)
+        return true;
+    return denial == privacy::Denial::no_candidate && bound.period && bound.epsilon_lifetime &&
+           *bound.epsilon_lifetime - spent.epsilon <
+               bound.epsilon_total.value_or(privacy::Epsilon()) - spent.period.epsilon;
+}
+
+// Sets the reason under bounds that count in epsilon.
+static void tell_of_epsilon(const privacy::BoundSettings &bound, const privacy::Spent &spent, privacy::Denial denial,
+                            Reason *reason) {
+    reason->has_period = bound.period.has_value();
+    reason->lifetime = is_for_life(bound, spent, denial);
+    const bool period = reason->has_period && !reason->lifetime;
+    reason->spent = period ? spent.period.epsilon : spent.epsilon;
+    reason->total = (reason->lifetime ? bound.epsilon_lifetime : bound.epsilon_total).value_or(privacy::Epsilon());
+    reason->delta_spent = period ? spent.period.delta : spent.delta;
+    reason->delta_total = reason->lifetime ? bound.delta_lifetime.value_or(privacy::Delta()) : bound.delta_total;
+}
+
+// Tells the controller why, and nobody else: a policy's charge tells its analyst that it was denied, and no more.
+static Reason reason_for(const Charge &what, const privacy::BoundSettings &bound, const privacy::Totals &totals,
+                         privacy::Denial denial, const privacy::Cost &cost) {
+    Reason reason = {};
+    if (what.grantee != nullptr)
+        return reason;
+    const privacy::Spent spent = totals.read_by(what.account);
+    const bool zcdp = bound.bound == privacy::Bound::zcdp;
+    reason.denial = denial;
+    reason.bound = bound.bound;
+    reason.basis = bound.basis_of(cost.pure);
+    reason.asked = cost.epsilon;
+    reason.rho_asked = cost.rho;
+    reason.delta_asked = cost.charged(reason.basis);
+    if (!zcdp) {
+        tell_of_epsilon(bound, spent, denial, &reason);
+        return reason;
+    }
+    reason.spent = spent.epsilon_of_epoch();
+    reason.total = bound.epsilon_pure;
+    reason.rho_spent = spent.rho;
+    reason.rho_total = bound.rho_total;
+    reason.delta_spent = spent.delta_of_epoch();
+    reason.delta_total = bound.delta_mechanisms();
+    return reason;
+}
+
+privacy::Denial decide(const Charge &what, const Standpoint &point, Verdict *verdict, privacy::Cost *cost) {
+    return border::core([&] {
+        privacy::ChargeRequest asked;
+        set_limits(what, &asked);
+        asked.account = what.account;
+        asked.eps_star = what.eps_star;
+        asked.slack = what.slack;
+        const privacy::BoundSettings &bound = point.basis->terms->bound;
+        privacy::Decision decision = privacy::decide(asked, bound, point.sums.table, point.sums.role);
+        verdict->epsilon = decision.cost.epsilon;
+        verdict->reason = reason_for(what, bound, point.sums.table, decision.denial, decision.cost);
+        *cost = decision.cost;
+        return decision.denial;
+    });
+}
+
+privacy::Denial afford_step(const Charge &what, const Standpoint &point, Verdict *verdict, privacy::Cost *cost) {
+    return border::core([&] {
+        const privacy::BoundSettings &bound = point.basis->terms->bound;
+        *cost = privacy::cost_of_step(what.step, what.delta_groups);
+        const std::optional<privacy::Epsilon> share =
+            what.has_share ? std::optional<privacy::Epsilon>(what.share) : std::nullopt;
+        const std::optional<privacy::Epsilon> profile =
+            what.has_profile ? std::optional<privacy::Epsilon>(what.profile) : std::nullopt;
+        const privacy::Denial denial =
+            privacy::fit(*cost, what.account, bound, point.sums.table, point.sums.role, share, profile);
+        verdict->epsilon = cost->epsilon;
+        verdict->reason = reason_for(what, bound, point.sums.table, denial, *cost);
+        return denial;
+    });
+}
+
+// Core region.
+static privacy::Epsilon worst_case(const Charge &what, privacy::Epsilon charged) {
+    privacy::Epsilon worst = charged;
+    if (what.step.is_step)
+        return std::max(what.worst, what.step.before + charged);
+    if (strcmp(what.algorithm, "within_domain") == 0 || strcmp(what.algorithm, "profile") == 0)
+        return worst;
+    if (what.worst.units() > 0)
+        return what.worst;
+    for (privacy::Epsilon candidate : *what.candidates) {
+        if (what.has_epsilon_max && candidate > what.epsilon_max)
+            continue;
+        if (what.has_requested && candidate > what.requested)
+            candidate = what.requested;
+        if (candidate > worst)
+            worst = candidate;
+    }
+    return worst;
+}
+
+// Says what every row says of when and on what it was decided.
+static Price price_at(const Charge &what, const Standpoint &point) {
+    Price price = {};
+    price.epoch = point.basis->terms->epoch;
+    price.period = period_of(point.basis->terms->bound, point.sums, what.account);
+    price.at = point.at;
+    return price;
+}
+
+Price price_of(const Charge &what, const Standpoint &point, privacy::Cost cost) {
+    Price price = price_at(what, point);
+    border::core([&] {
+        if (cost.rho.units() == 0) // it decided nothing
+            cost.rho = zcdp_cost(what, cost.epsilon);
+        price.cost = cost;
+        price.worst = worst_case(what, cost.epsilon);
+        price.delta_noise = what.delta_noise;
+        price.basis = point.basis->terms->bound.basis_of(cost.pure);
+    });
+    return price;
+}
+
+privacy::Denial cut(const Entry &entry, const Standpoint &point, Verdict *verdict) {
+    return border::core([&] {
+        const Charge &what = *entry.what;
+        privacy::SelectionRequest asked;
+        set_limits(what, &asked);
+        asked.tested = entry.tested;
+        asked.epsilon_svt = entry.epsilon_svt;
+        const privacy::BoundSettings &bound = point.basis->terms->bound;
+        privacy::SelectionRange range = privacy::cut_candidates(asked, bound, point.sums.table, point.sums.role);
+        verdict->first = range.first;
+        verdict->last = range.last;
+        verdict->epsilon = range.charged;
+        privacy::Cost cost;
+        cost.delta = what.delta;
+        cost.groups = what.delta_groups;
+        verdict->reason = reason_for(what, bound, point.sums.table, range.denial, cost);
+        return range.cause;
+    });
+}
+
+Price price_of_selection(const Charge &what, const Standpoint &point, const Verdict &verdict) {
+    Price price = price_at(what, point);
+    border::core([&] {
+        price.cost = privacy::cost_of_selection(verdict.epsilon);
+        price.selection = verdict.epsilon;
+        price.worst = verdict.epsilon + (*what.candidates)[verdict.first];
+        price.basis = point.basis->terms->bound.basis_of(true);
+    });
+    return price;
+}
+
+void claim(const Charge &what, const privacy::BoundSettings &bound, OpenOdometer *odometer, Price *price) {
+    if (bound.bound == privacy::Bound::zcdp && raise_claim(what.account, bound, odometer))
+        price->totals = describe_totals(bound);
+}
+
+} // namespace dp::catalog
