@@ -22,7 +22,7 @@
 #   make base              the files that the guarantee rests on, with their lines, and plug-ins apart
 #   make rooms             includes between the folders of src/, and numbers that may only fall; needs no server
 #   make compile_commands.json  what clangd and clang-tidy read
-#   make unit              the unit tests of src/privacy and src/picture alone (no server)
+#   make unit              the unit tests of src/core, src/privacy and src/picture alone (no server)
 #   make unit-sanitize     the same under AddressSanitizer and UBSan
 #   make installcheck      the SQL, isolation and TAP suites against the server that PG* points to
 #
@@ -101,10 +101,10 @@ endif
 DEBUG_INFO = -g1
 override CXXFLAGS += $(DEBUG_INFO)
 
-# The mathematics stays portable: strict C++17, and no PostgreSQL header within reach.
-PRIVACY_OBJS := $(filter src/privacy/%,$(OBJS))
-src/privacy/%.o: override CPPFLAGS := $(filter-out -I% -isystem% -DUSE_ASSERT_CHECKING,$(CPPFLAGS)) -Isrc
-src/privacy/%.o: override CXXFLAGS := $(filter-out -std=%,$(CXXFLAGS)) -std=c++17
+# The mathematics, and the plan of a question, stay portable: strict C++17, and no PostgreSQL header within reach.
+PRIVACY_OBJS := $(filter src/privacy/% src/core/%,$(OBJS))
+src/privacy/%.o src/core/%.o: override CPPFLAGS := $(filter-out -I% -isystem% -DUSE_ASSERT_CHECKING,$(CPPFLAGS)) -Isrc
+src/privacy/%.o src/core/%.o: override CXXFLAGS := $(filter-out -std=%,$(CXXFLAGS)) -std=c++17
 
 # The same for the pictures of a report. Its template, style and script become literals of the library; nothing that is made is kept
 # beside the sources.
@@ -138,7 +138,7 @@ AUDIT_OBJS := $(call test_objects,obj,test/audit/*.cpp)
 CLIENT_OBJS := $(call test_objects,obj,test/client/*.cpp)
 SAMPLERS_OBJS := $(call test_objects,obj,test/bench/samplers.cpp)
 COUNTS_OBJS := $(call test_objects,obj,test/bench/counts.cpp)
-SANITIZED_OBJS := $(call test_objects,sanitized,test/unit/*.cpp src/privacy/*.cpp src/picture/*.cpp)
+SANITIZED_OBJS := $(call test_objects,sanitized,test/unit/*.cpp src/core/*.cpp src/privacy/*.cpp src/picture/*.cpp)
 
 build/obj/test/client/%.o: TEST_CPPFLAGS += -isystem $(shell $(PG_CONFIG) --includedir 2>/dev/null)
 

@@ -165,7 +165,7 @@ SET ROLE regress_joint_gauss;
 SELECT near(n.p, x.p, 8192 * 0.05) AS covar_pop, near(n.c, x.c, 0.2) AS corr
 FROM (SELECT covar_pop(minutes, km) AS p, corr(minutes, km) AS c FROM run_dp) n, (SELECT covar_pop(minutes, km) AS p, corr(minutes, km) AS c FROM run) x;
 SET ROLE regress_controller;
-SELECT parameters::jsonb -> 'measures' AS measures FROM dp_rdr.ledger WHERE relation = 'public.run' AND role_name = 'regress_joint' AND query LIKE '%regr_slope%' ORDER BY id DESC LIMIT 1;
+SELECT parameters::jsonb -> 'measures' AS measures FROM dp_rdr.ledger WHERE relation = 'public.run' AND role_name = 'regress_joint' AND query LIKE '%corr(%' AND query NOT LIKE '%, corr(%' ORDER BY id DESC LIMIT 1;
 
 -- ---------------------------------------------------------------------------------------------------------------------
 -- The controller's instruments: as a query with a declared sensitivity

@@ -89,8 +89,8 @@ SELECT count(*) FROM dp_rdr.release('SELECT count(*) FROM public.adult_dp WHERE 
 SELECT count(*) FROM dp_query('SELECT count(*) FROM adult_dp') AS (n bigint);
 RESET ROLE;
 SELECT octet_length(query), right(query, 12) AS ends, parameters ->> 'query_bytes' AS bytes,
-       parameters ->> 'query_sha256' = encode(sha256(convert_to('SELECT count(*) FROM public.adult_dp WHERE workclass <> ''' ||
-           repeat('é', 10000) || '''', 'UTF8')), 'hex') AS hash
+       parameters ->> 'query_sha256' = encode(sha256(convert_to('SELECT count(*) FROM public.adult_dp WHERE (workclass <> ''' ||
+           repeat('é', 10000) || '''::text)', 'UTF8')), 'hex') AS hash
 FROM dp_rdr.ledger_row WHERE view = 'public.adult_dp' ORDER BY id DESC LIMIT 2;
 SELECT max(octet_length(query)) <= 8192 AS short_texts, max(octet_length(parameters::text)) < 8192 AS short_parameters
 FROM dp_rdr.ledger_row;

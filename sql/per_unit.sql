@@ -175,7 +175,7 @@ FROM unnest(ARRAY['SELECT count(*), sum(n), avg(cost) FROM (SELECT pid, count(*)
 ORDER BY i;
 SET ROLE regress_controller;
 SELECT left(query, 180) AS query, parameters ->> 'unit' AS unit, parameters ->> 'max_rows' AS max_rows, parameters ->> 'rows_of_unit' AS rows_of_unit
-FROM dp_rdr.ledger WHERE relation ~ '^public\.pu_' AND query ~ 'reason = ANY|c.organ|HAVING|LEFT JOIN|EXISTS' GROUP BY 1, 2, 3, 4 ORDER BY left(query, 180) COLLATE "C";
+FROM dp_rdr.ledger WHERE relation ~ '^public\.pu_' AND query ~ 'reason = ANY|AS person WHERE|LEFT JOIN|EXISTS' GROUP BY 1, 2, 3, 4 ORDER BY left(query, 180) COLLATE "C";
 -- The controller's own view: what one person moves.
 SELECT * FROM dp_risk('SELECT count(*), sum(n) FROM (SELECT pid, count(*) AS n FROM pu_visit_dp GROUP BY pid) t', '{1}');
 SELECT count(*) AS people, max(individuals) FROM dp_risk_records('SELECT sum(n) FROM (SELECT pid, count(*) AS n FROM pu_visit_dp GROUP BY pid) t', 1);

@@ -252,7 +252,7 @@ END $$;
 SELECT * FROM pk_again;
 SET ROLE regress_controller;
 SELECT DISTINCT regexp_replace(query, '\s+', ' ', 'g') AS query, parameters ->> 'unit' AS unit, parameters ->> 'max_rows' AS max_rows, parameters ->> 'rows_of_unit' AS rows_of_unit
-FROM dp_rdr.ledger WHERE relation ~ '^public\.pk_' AND query ~ '10 \* n|density >|sum\(visits' ORDER BY 1;
+FROM dp_rdr.ledger WHERE relation ~ '^public\.pk_' AND query ~ '10 \* c1|density AS k1, count|sex AS k1, count.*pk_patient_dp, public.pk_visit_dp WHERE \(pk_visit_dp' ORDER BY 1;
 
 -- ---------------------------------------------------------------------------------------------------------------------
 -- Refused, before anything is charged

@@ -166,7 +166,7 @@ CREATE TEMP TABLE first AS SELECT g, percentile_disc(0.5) WITHIN GROUP (ORDER BY
 SELECT bool_and(x.q = f.q AND x.d = f.d) AS again FROM first f JOIN (SELECT g, percentile_disc(0.5) WITHIN GROUP (ORDER BY f) AS q, max(d) AS d FROM dial_dp GROUP BY g) x USING (g);
 SET ROLE regress_controller;
 SELECT parameters::jsonb -> 'k1' AS k1, parameters::jsonb -> 'measures' AS measures FROM dp_rdr.ledger WHERE relation = 'public.dial' ORDER BY id DESC LIMIT 1;
-SELECT count(*) AS charges FROM dp_rdr.ledger WHERE relation = 'public.dial' AND query LIKE '%percentile_disc%max%' AND role_name = 'regress_quantile' AND epsilon < 1;
+SELECT count(*) AS charges FROM dp_rdr.ledger WHERE relation = 'public.dial' AND query LIKE '%percentile_disc%' AND query LIKE '%max(%' AND role_name = 'regress_quantile' AND epsilon < 1;
 -- Another fraction is another question; with the same one the grid must be the same.
 SET ROLE regress_quantile;
 SELECT count(*) AS answers FROM (SELECT percentile_disc(0.1) WITHIN GROUP (ORDER BY f) AS q FROM dial_dp) x, (SELECT percentile_disc(0.9) WITHIN GROUP (ORDER BY f) AS q FROM dial_dp) y, (SELECT percentile_disc(0.1) WITHIN GROUP (ORDER BY f) AS q FROM dial_dp) z WHERE x.q = z.q;

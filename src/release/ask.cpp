@@ -232,7 +232,7 @@ void check_direct(const catalog::Policy &policy, const catalog::Settings &settin
 
 Resolved resolve(const Ask &ask, query::Leaf *leaf, bool drawn) {
     catalog::Reading reading = catalog::Reading::open();
-    rows::Question *question = rows::prepare(reading, leaf, ask.leaf, ask.parameters);
+    rows::Question *question = rows::prepare(reading, leaf, ask.parameters);
     question->asker = ask.asker;
     catalog::Policy *policy = catalog::policy_of_all(reading, question->settings, ask.asker);
     question->grantee = policy->grantee_name;

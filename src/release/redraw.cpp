@@ -17,68 +17,8 @@ namespace dp::release {
 
 // ---- the declarations ----------------------------------------------------------------------------------------------
 
-// Each piece with its length: no two lists of pieces are one text.
-static void add_piece(StringInfo text, const char *piece) {
-    appendStringInfo(text, "%d:%s\n", piece == nullptr ? -1 : static_cast<int>(strlen(piece)),
-                     piece == nullptr ? "" : piece);
-}
-
-static const char *name_of_column(const rows::Question *question, AttrNumber attno) {
-    return attno <= 0 ? nullptr : rows::column_name(question, attno);
-}
-
-static void add_keys(StringInfo text, const rows::Question *question) {
-    for (int i = 0; i < question->leaf->nkeys; i++) {
-        const query::Key &key = question->leaf->keys[i];
-        add_piece(text, text_of(question, question->keys[i]));
-        add_piece(text,
-                  format_type_extended(key.type, key.typmod, FORMAT_TYPE_FORCE_QUALIFY | FORMAT_TYPE_TYPEMOD_GIVEN));
-        if (!question->thresholded)
-            add_piece(text, OidOutputFunctionCall(
-                                F_ARRAY_OUT, PointerGetDatum(rows::canonical_groups(question->domains[i], key.type))));
-    }
-    for (int i = 0; question->tupled && i < question->ngroups; i++)
-        add_piece(text, psprintf(INT64_FORMAT, rows::place_of_group(question, i)));
-}
-
-static void add_measure(StringInfo text, const rows::Question *question, int j) {
-    const privacy::Measure &measure = (*question->measures)[j];
-    const privacy::Bounds *bounds = question->bounds[j];
-    add_piece(text, psprintf("%d", static_cast<int>(measure.kind)));
-    add_piece(text, measure.argument < 0 ? nullptr
-                                         : name_of_column(question, question->argument_columns[measure.calls.front()]));
-    add_piece(text, measure.filter < 0
-                        ? nullptr
-                        : text_of(question, static_cast<Node *>(list_nth(question->filters, measure.filter))));
-    add_piece(text, bounds == nullptr ? nullptr : bounds->lower.c_str());
-    add_piece(text, bounds == nullptr ? nullptr : bounds->upper.c_str());
-    if (const privacy::Bounds *second = rows::bounds_of_x(question, j)) {
-        add_piece(text, second->lower.c_str());
-        add_piece(text, second->upper.c_str());
-    }
-    add_piece(text, psprintf(UINT64_FORMAT, (*question->sensitivities)[j]));
-    if (measure.fraction >= 0)
-        add_piece(text, rows::quantile_text(question, j));
-    if (measure.of_values)
-        add_piece(text, "values");
-    if (measure.of_units || measure.grain != 1 || !measure.one_group)
-        add_piece(text, psprintf("%d " UINT64_FORMAT " %d", measure.of_units, measure.grain, measure.one_group));
-}
-
 const char *hash_of_declarations(const rows::Question *question, const char *time_zone) {
-    border::SettingsScope settings = border::SettingsScope::enter();
-    StringInfoData pieces;
-    initStringInfo(&pieces);
-    add_piece(&pieces, time_zone);
-    add_piece(&pieces, question->settings->filter);
-    add_keys(&pieces, question);
-    add_piece(&pieces, text_of(question, question->where));
-    if (question->units != nullptr)
-        add_piece(&pieces, text_of_units(question));
-    for (int j = 0; j < question->nmeasures; j++)
-        add_measure(&pieces, question, j);
-    settings.leave();
-    Datum hash = DirectFunctionCall1(sha256_bytea, PointerGetDatum(cstring_to_text_with_len(pieces.data, pieces.len)));
+    const Datum hash = identity_of(question, time_zone).hash;
     return TextDatumGetCString(DirectFunctionCall2(binary_encode, hash, CStringGetTextDatum("hex")));
 }
 

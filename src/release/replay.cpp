@@ -13,6 +13,7 @@
 #include "rows/canonical.hpp"
 #include "rows/groups.hpp"
 #include "rows/per_unit.hpp"
+#include "rows/plan_of.hpp"
 #include "rows/quantiles.hpp"
 #include "rows/shown.hpp"
 #include "rows/texts.hpp"
@@ -33,46 +34,72 @@ static void add_number(StringInfo text, const char *name, int64 number) {
     add_piece(text, name, psprintf(INT64_FORMAT, number));
 }
 
-// As the internal statement has it: over the table, its parameters and constants folded. Null for null.
-const char *text_of(const rows::Question *question, Node *node) {
-    if (node == nullptr)
-        return nullptr;
-    return rows::text_over_tables(question, question->per_unit != nullptr ? rows::with_columns(question, node) : node);
+// A label that is another value now is another question, in a condition as well as in a key that was stored.
+static void add_labels(StringInfo text, Oid type) {
+    add_piece(text, "labels of", format_type_extended(type, -1, FORMAT_TYPE_FORCE_QUALIFY));
+    const rows::KeyDomain domain = rows::type_domain(type, InvalidOid, false);
+    add_piece(text, "labels",
+              OidOutputFunctionCall(F_ARRAY_OUT, PointerGetDatum(rows::canonical_groups(domain, type))));
 }
 
-// A name, of a label or of a relation, may be another's now.
-static void add_value(StringInfo text, const Const *value) {
-    Const bare = *value;
-    bare.location = -1;
-    appendStringInfoString(text, nodeToString(&bare));
+// Adds the type to the list if its values are labels, or arrays of them.
+static void note_enum(List **enums, Oid type) {
+    const Oid element = get_base_element_type(type), base = getBaseType(OidIsValid(element) ? element : type);
+    if (type_is_enum(base))
+        *enums = list_append_unique_oid(*enums, base);
 }
 
-// What the text does not say: casts that the server leaves out, and with them the collations that COLLATE has become when constants
-// were folded.
-static bool add_types(Node *node, void *context) {
+static bool note_constants(Node *node, void *enums) {
     if (node == nullptr)
         return false;
-    if (!IsA(node, List) && !IsA(node, TargetEntry) && !IsA(node, SortGroupClause)) // of an aggregate
-        appendStringInfo(static_cast<StringInfo>(context), "%d %u %d %u %u, ", static_cast<int>(nodeTag(node)),
-                         exprType(node), exprTypmod(node), exprCollation(node), exprInputCollation(node));
     if (IsA(node, Const))
-        add_value(static_cast<StringInfo>(context), castNode(Const, node));
-    return border::walk_expression(node, add_types, context);
+        note_enum(static_cast<List **>(enums), castNode(Const, node)->consttype);
+    return border::walk_expression(node, note_constants, enums);
 }
 
-static void add_expression(StringInfo text, const char *name, const rows::Question *question, Node *node) {
-    StringInfoData types;
-    initStringInfo(&types);
-    (void)add_types(node, &types);
-    add_piece(text, name, text_of(question, node));
-    add_piece(text, "types", types.data);
+static const char *type_text(Oid type, int32 typmod, Oid collation) {
+    return psprintf("%s %s",
+                    format_type_extended(type, typmod, FORMAT_TYPE_FORCE_QUALIFY | FORMAT_TYPE_TYPEMOD_GIVEN),
+                    OidIsValid(collation) ? generate_collation_name(collation) : "");
 }
 
-static void add_keys(StringInfo text, const rows::Question *question) {
+// A column under its name that is another one now, or of another type, is another question.
+static void add_columns_of(StringInfo text, Node *expressions, const rows::Source &source, List **enums) {
+    Bitmapset *columns = nullptr;
+    pull_varattnos(expressions, source.source->varno, &columns);
+    for (int member = -1; (member = bms_next_member(columns, member)) >= 0;) {
+        AttrNumber attno = static_cast<AttrNumber>(member + FirstLowInvalidHeapAttributeNumber);
+        Oid type, collation;
+        int32 typmod;
+        get_atttypetypmodcoll(source.relation, attno, &type, &typmod, &collation);
+        add_piece(text, get_attname(source.relation, attno, false),
+                  psprintf("%d %s", attno, type_text(type, typmod, collation)));
+        note_enum(enums, type);
+    }
+}
+
+static void add_sources(StringInfo text, const rows::Question *question) {
+    Node *expressions = rows::expressions_of(question);
+    List *enums = NIL;
+    for (int i = 0; i < question->nsources; i++) {
+        const rows::Source &source = question->sources[i];
+        const bool is_private = source.settings != nullptr;
+        add_piece(text, "table", catalog::qualified_name(source.relation));
+        add_piece(text, "filter", is_private ? source.settings->filter : nullptr);
+        add_piece(text, "unit",
+                  is_private && source.settings->unit != nullptr ? rows::unit_text(source.settings->unit) : nullptr);
+        add_columns_of(text, expressions, source, &enums);
+    }
+    (void)note_constants(expressions, &enums);
+    ListCell *cell;
+    foreach (cell, enums)
+        add_labels(text, lfirst_oid(cell));
+}
+
+static void add_groups(StringInfo text, const rows::Question *question) {
     for (int i = 0; i < question->leaf->nkeys; i++) {
         const query::Key &key = question->leaf->keys[i];
-        add_expression(text, "key", question, question->keys[i]);
-        add_piece(text, "type", psprintf("%u %d %u", key.type, key.typmod, key.collation));
+        add_piece(text, "type", type_text(key.type, key.typmod, key.collation));
         if (question->thresholded)
             continue;
         ArrayType *groups = rows::canonical_groups(question->domains[i], key.type);
@@ -82,179 +109,67 @@ static void add_keys(StringInfo text, const rows::Question *question) {
         add_number(text, "place", rows::place_of_group(question, i));
 }
 
-// A label that is another value now is another question, in a condition as well as in a key that was stored.
-static void add_labels(StringInfo text, Oid type) {
-    Oid element = get_base_element_type(type);
-    Oid base = OidIsValid(element) ? getBaseType(element) : getBaseType(type);
-    if (!type_is_enum(base))
-        return;
-    List *labels = NIL;
-    CatCList *members = SearchSysCacheList1(ENUMTYPOIDNAME, ObjectIdGetDatum(base));
-    for (int i = 0; i < members->n_members; i++) {
-        auto *label = reinterpret_cast<Form_pg_enum>(GETSTRUCT(&members->members[i]->tuple));
-        labels = lappend_oid(labels, label->oid);
-    }
-    ReleaseCatCacheList(members);
-    list_sort(labels, list_oid_cmp);
-    ListCell *cell;
-    foreach (cell, labels)
-        add_piece(text, psprintf("label %u", lfirst_oid(cell)),
-                  DatumGetCString(DirectFunctionCall1(enum_out, ObjectIdGetDatum(lfirst_oid(cell)))));
-}
-
-// A column under its name that is another one now, or of another type, is another question.
-static void add_columns_of(StringInfo text, const rows::Question *question, const rows::Source &source) {
-    const Index varno = source.source->varno;
-    Bitmapset *columns = nullptr;
-    pull_varattnos(rows::expressions_of(question), varno, &columns);
-    for (int member = -1; (member = bms_next_member(columns, member)) >= 0;) {
-        AttrNumber attno = static_cast<AttrNumber>(member + FirstLowInvalidHeapAttributeNumber);
-        Oid type, collation;
-        int32 typmod;
-        get_atttypetypmodcoll(source.relation, attno, &type, &typmod, &collation);
-        add_piece(text, get_attname(source.relation, attno, false),
-                  psprintf("%d %u %d %u", attno, type, typmod, collation));
-        add_labels(text, type);
-    }
-}
-
-static void add_columns(StringInfo text, const rows::Question *question) {
-    for (int i = 0; i < question->nsources; i++)
-        add_columns_of(text, question, question->sources[i]);
-}
-
-// A table under its name that is another one now is another question.
-static void add_tables(StringInfo text, const catalog::UnitPath *path) {
-    for (; path != nullptr; path = path->parent)
-        add_number(text, "table", path->relation);
-}
-
-const char *text_of_units(const rows::Question *question) {
+static void add_units(StringInfo text, const rows::Question *question) {
     const rows::Units *units = question->units;
-    StringInfoData text;
-    initStringInfo(&text);
-    add_piece(&text, "unit", rows::unit_text(units->path));
-    add_number(&text, "clipped", units->clipped ? 1 : 0);
-    add_number(&text, "one group", units->one_group ? 1 : 0);
-    add_number(&text, "max_rows", units->max_rows);
-    add_number(&text, "max_groups", units->max_groups);
-    if (rows::is_spread(question))
-        add_number(&text, "max_rows_per_group", question->rows_per_group);
-    for (int j = 0; j < question->nmeasures; j++)
-        if (question->totals[j].text != nullptr) {
-            add_number(&text, "total of", j);
-            add_piece(&text, "total", question->totals[j].text);
-        }
-    return text.data;
-}
-
-static void add_item(StringInfo text, const rows::Question *question, Node *item) {
-    if (IsA(item, RangeTblRef)) {
-        add_number(text, "item", castNode(RangeTblRef, item)->rtindex);
+    if (units == nullptr)
         return;
-    }
-    auto *join = castNode(JoinExpr, item);
-    add_number(text, "join", join->jointype);
-    add_item(text, question, join->larg);
-    add_item(text, question, join->rarg);
-    add_expression(text, "on", question, join->quals);
+    add_piece(text, "unit", rows::unit_text(units->path));
+    add_number(text, "clipped", units->clipped ? 1 : 0);
+    add_number(text, "one group", units->one_group ? 1 : 0);
+    add_number(text, "max_rows", units->max_rows);
+    add_number(text, "max_groups", units->max_groups);
+    add_number(text, "max_rows_per_group", rows::is_spread(question) ? question->rows_per_group : 0);
+    add_number(text, "rows of a unit", question->per_unit == nullptr ? 0 : question->per_unit->max_rows);
 }
 
-// What is joined, and how.
-static void add_sources(StringInfo text, const rows::Question *question) {
-    for (int i = 0; i < question->nsources; i++) {
-        const rows::Source &source = question->sources[i];
-        add_number(text, "source", source.source->varno);
-        add_number(text, "of view", source.source->relation);
-        add_number(text, "of relation", source.relation);
-        if (source.settings == nullptr)
-            continue;
-        add_piece(text, "of filter", source.settings->filter);
-        add_tables(text, source.settings->unit);
-    }
-    ListCell *cell;
-    foreach (cell, question->from)
-        add_item(text, question, static_cast<Node *>(lfirst(cell)));
-    foreach (cell, question->semi_joins) {
-        auto *semi = static_cast<const query::SemiJoin *>(lfirst(cell));
-        add_number(text, "semi-join", semi->source);
-        add_number(text, "of sources", semi->nsources);
-        add_number(text, "test", semi->test);
-        add_number(text, "negated", semi->negated ? 1 : 0);
-        add_expression(text, "where", question, semi->condition);
-        add_expression(text, "unless", question, semi->unless);
-    }
+static void add_bounds(StringInfo text, const privacy::Bounds *bounds) {
+    add_piece(text, "lower", bounds == nullptr ? nullptr : bounds->lower.c_str());
+    add_piece(text, "upper", bounds == nullptr ? nullptr : bounds->upper.c_str());
+    add_number(text, "exponent", bounds == nullptr ? 0 : bounds->exponent);
 }
 
-static void add_per_unit(StringInfo text, const rows::Question *question) {
-    const rows::PerUnit *per_unit = question->per_unit;
-    add_number(text, "one row for each, of rows at most", per_unit->max_rows);
-    ListCell *cell;
-    foreach (cell, per_unit->columns)
-        add_expression(text, "column", question, static_cast<Node *>(lfirst(cell)));
-    add_expression(text, "where above", question, per_unit->where);
-}
-
-// One measure: what is added up of which rows, within which bounds.
-static const char *measure_text(const rows::Question *question, int j) {
+// What follows for a measure from declarations.
+static void add_measure(StringInfo text, const rows::Question *question, int j) {
     const privacy::Measure &measure = (*question->measures)[j];
-    StringInfoData text;
-    initStringInfo(&text);
-    add_number(&text, "kind", static_cast<int>(measure.kind));
-    add_number(&text, "column", measure.argument < 0 ? -1 : question->argument_columns[measure.calls.front()]);
-    if (measure.argument >= 0 && question->argument_columns[measure.calls.front()] == InvalidAttrNumber)
-        add_expression(&text, "argument", question, rows::argument_node(question, measure.calls.front()));
-    add_expression(&text, "filter", question,
-                   measure.filter < 0 ? nullptr : static_cast<Node *>(list_nth(question->filters, measure.filter)));
-    const privacy::Bounds *bounds = question->bounds[j];
-    add_piece(&text, "lower", bounds == nullptr ? nullptr : bounds->lower.c_str());
-    add_piece(&text, "upper", bounds == nullptr ? nullptr : bounds->upper.c_str());
-    add_number(&text, "exponent", bounds == nullptr ? 0 : bounds->exponent);
-    if (const privacy::Bounds *second = rows::bounds_of_x(question, j)) {
-        add_piece(&text, "lower of x", second->lower.c_str());
-        add_piece(&text, "upper of x", second->upper.c_str());
-    }
-    add_piece(&text, "sensitivity", psprintf(UINT64_FORMAT, (*question->sensitivities)[j]));
-    if (measure.fraction >= 0)
-        add_piece(&text, "quantile", rows::quantile_text(question, j));
-    if (measure.of_units)
-        add_number(&text, "of units", 1);
-    if (measure.of_values)
-        add_number(&text, "of values", 1);
-    if (measure.grain != 1)
-        add_piece(&text, "grain", psprintf(UINT64_FORMAT, measure.grain));
-    if (!measure.one_group)
-        add_number(&text, "several groups", 1);
-    return text.data;
+    add_bounds(text, question->bounds[j]);
+    add_bounds(text, rows::bounds_of_x(question, j));
+    add_piece(text, "total", question->totals[j].text);
+    add_piece(text, "sensitivity", psprintf(UINT64_FORMAT, (*question->sensitivities)[j]));
+    add_piece(text, "quantile", measure.fraction >= 0 ? rows::quantile_text(question, j) : nullptr);
+    add_piece(text, "counted", psprintf("%d " UINT64_FORMAT " %d", measure.of_units, measure.grain, measure.one_group));
 }
 
-namespace {
-struct MeasureText {
-    int measure;
-    const char *text;
-};
-} // namespace
-
-static int compare_texts(const void *a, const void *b) {
-    auto *x = static_cast<const MeasureText *>(a), *y = static_cast<const MeasureText *>(b);
-    int order = strcmp(x->text, y->text);
-    return order != 0 ? order : x->measure - y->measure;
+// Lists the measures in the order of the plan; that which is compared with a threshold, whether it is asked for or not, comes first.
+static const int *order_of_measures(const rows::Question *question) {
+    auto *order = static_cast<int *>(palloc0(sizeof(int) * (question->nmeasures + 1)));
+    int n = question->thresholded ? 1 : 0;
+    for (int i = 0; i < question->nmeasures; i++)
+        if (!question->thresholded || question->measure_order[i] != 0)
+            order[n++] = question->measure_order[i];
+    return order;
 }
 
-// Measures in the order of their texts, so that the order of columns does not matter. Returns that of the coordinates.
+// Returns the place in the plan of the measure that is compared with a threshold; -1: there is none.
+static int place_of_compared(const rows::Question *question) {
+    const int unasked = question->thresholded && question->measures->front().calls.empty() ? 1 : 0;
+    for (int i = unasked; question->thresholded && i < question->nmeasures; i++)
+        if (question->measure_order[i] == 0)
+            return i - unasked;
+    return -1;
+}
+
+// Returns the coordinates of a group in that order.
 static const int *add_measures(StringInfo text, const rows::Question *question) {
-    int n = question->nmeasures, at = 0;
-    auto *measures = static_cast<MeasureText *>(palloc0(sizeof(MeasureText) * (n + 1)));
-    auto *first = static_cast<int *>(palloc0(sizeof(int) * (n + 1)));
+    int at = 0;
+    auto *first = static_cast<int *>(palloc0(sizeof(int) * (question->nmeasures + 1)));
     auto *order = static_cast<int *>(palloc0(sizeof(int) * (question->ncoordinates + 1)));
-    for (int j = 0; j < n; j++) {
-        measures[j] = MeasureText{j, measure_text(question, j)};
+    for (int j = 0; j < question->nmeasures; j++)
         first[j + 1] = first[j] + (*question->measures)[j].coordinates();
-    }
-    qsort(measures, n, sizeof(MeasureText), compare_texts);
-    for (int i = 0; i < n; i++) {
-        add_piece(text, "measure", measures[i].text);
-        for (int c = first[measures[i].measure]; c < first[measures[i].measure + 1]; c++)
+    const int *measures = order_of_measures(question);
+    for (int i = 0; i < question->nmeasures; i++) {
+        const int j = measures[i];
+        add_measure(text, question, j);
+        for (int c = first[j]; c < first[j + 1]; c++)
             order[at++] = c;
     }
     return order;
@@ -277,33 +192,25 @@ Datum sha256_of(const StringInfoData &bytes) {
     return DirectFunctionCall1(sha256_bytea, PointerGetDatum(cstring_to_text_with_len(bytes.data, bytes.len)));
 }
 
-Identity identity_of(const rows::Question *question, const char *time_zone) {
-    border::SettingsScope settings = border::SettingsScope::enter(); // those under which texts mean one thing
-    StringInfoData text;
-    initStringInfo(&text);
-    add_number(&text, "view", question->settings->view);
-    add_number(&text, "relation", question->settings->relation);
-    add_piece(&text, "view filter", question->settings->filter);
-    add_piece(&text, "time zone", time_zone);
-    add_keys(&text, question);
-    add_expression(&text, "where", question, question->where);
-    if (question->units != nullptr) {
-        add_piece(&text, "units", text_of_units(question));
-        add_tables(&text, question->units->path);
-    }
-    if (rows::is_joined(question))
-        add_sources(&text, question);
-    if (question->per_unit != nullptr)
-        add_per_unit(&text, question);
-    const int *order = add_measures(&text, question);
-    add_columns(&text, question);
-    settings.leave();
-    return Identity{sha256_of(text), order};
-}
-
 void add_identity(StringInfo bytes, Datum hash) {
     const bytea *identity = DatumGetByteaPP(hash);
     appendBinaryStringInfo(bytes, VARDATA_ANY(identity), static_cast<int>(VARSIZE_ANY_EXHDR(identity)));
+}
+
+Identity identity_of(const rows::Question *question, const char *time_zone) {
+    border::SettingsScope settings = border::SettingsScope::enter(); // those under which texts mean one thing
+    const bytea *bytes = rows::bytes_of_plan(question->plan, place_of_compared(question));
+    StringInfoData text;
+    initStringInfo(&text);
+    add_number(&text, "plan", VARSIZE_ANY_EXHDR(bytes));
+    add_identity(&text, PointerGetDatum(bytes));
+    add_piece(&text, "time zone", time_zone);
+    add_sources(&text, question);
+    add_groups(&text, question);
+    add_units(&text, question);
+    const int *order = add_measures(&text, question);
+    settings.leave();
+    return Identity{sha256_of(text), order};
 }
 
 // The question and all declarations that its answer rests on, but not the totals: they say whether it may be drawn.

@@ -30,7 +30,7 @@ struct Replay {
     const Past *past; // null: it must be drawn
 };
 
-// Identifies what a question was resolved to, whatever its text says: constants are their values, names are what they stand for.
+// Identifies what a question was resolved to: its plan, without the names of views, and what follows from declarations.
 struct Identity {
     Datum hash;       // a SHA-256 as bytea
     const int *order; // of a group's coordinates, whichever way the question lists its aggregates
@@ -57,9 +57,5 @@ const catalog::Storing *storing_of(const Kept *kept, const rows::Question *quest
 // A coordinate as a numeric, and back; XX001 for what is none.
 Datum number_of(privacy::int128 value);
 privacy::int128 read_number(Datum numeric);
-// An expression of the internal statement as text. Null for null. Under pinned settings.
-const char *text_of(const rows::Question *question, Node *node);
-// How rows find their unit, and what one may bring; where units are declared. By names.
-const char *text_of_units(const rows::Question *question);
 
 } // namespace dp::release

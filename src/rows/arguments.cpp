@@ -119,10 +119,6 @@ static const privacy::Bounds *bounds_of_span(const privacy::Span &span, Oid type
     return bounded ? bounds : nullptr;
 }
 
-static Node *folded_argument(const Question *question, Node *argument, ParamListInfo parameters) {
-    return map_to_tables(query::fold_constants(argument, parameters), question);
-}
-
 namespace {
 struct Resolved {
     Node *node; // total
@@ -131,21 +127,20 @@ struct Resolved {
 } // namespace
 
 // Of two columns that one. A whole number that is cast to double precision is one for its bounds as well: they are those of the number.
-static Resolved resolve_part(ColumnRanges *columns, Node *part, ParamListInfo parameters, query::RowCost *cost) {
-    Node *folded = folded_argument(columns->question, part, parameters);
+static Resolved resolve_part(ColumnRanges *columns, Node *part, query::RowCost *cost) {
+    Node *folded = map_to_tables(part, columns->question);
     const query::Range range = range_over_columns(folded, columns);
     return Resolved{query::make_total(folded, nullptr, cost), bounds_of_span(range.span, exprType(folded))};
 }
 
-// Each part is folded and made total by itself: the point of two constants is none.
-static void resolve_joint(ColumnRanges *columns, const List *parts, ParamListInfo parameters, Expression *expression,
-                          query::RowCost *cost) {
-    const Resolved y = resolve_part(columns, static_cast<Node *>(linitial(parts)), parameters, cost);
-    const Resolved x = resolve_part(columns, static_cast<Node *>(lsecond(parts)), parameters, cost);
+// Makes each part total by itself: the point of two constants is none.
+static void resolve_joint(ColumnRanges *columns, const List *parts, Expression *expression, query::RowCost *cost) {
+    const Resolved y = resolve_part(columns, static_cast<Node *>(linitial(parts)), cost);
+    const Resolved x = resolve_part(columns, static_cast<Node *>(lsecond(parts)), cost);
     *expression = {query::joint_argument(y.node, x.node), y.bounds, x.bounds, -1, nullptr, false};
 }
 
-void resolve_arguments(ColumnRanges *columns, Question *question, ParamListInfo parameters, query::RowCost *cost) {
+void resolve_arguments(ColumnRanges *columns, Question *question, query::RowCost *cost) {
     const List *arguments = question->leaf->arguments;
     question->expressions = static_cast<Expression *>(palloc0(sizeof(Expression) * (list_length(arguments) + 1)));
     ListCell *cell;
@@ -153,10 +148,10 @@ void resolve_arguments(ColumnRanges *columns, Question *question, ParamListInfo 
         Expression *expression = &question->expressions[foreach_current_index(cell)];
         query::RowCost once = {};
         if (const List *parts = query::joint_parts(static_cast<Node *>(lfirst(cell))))
-            resolve_joint(columns, parts, parameters, expression, &once);
+            resolve_joint(columns, parts, expression, &once);
         else {
-            // Folded by itself: that is what the range is of. Total functions have other names.
-            Node *folded = folded_argument(question, static_cast<Node *>(lfirst(cell)), parameters);
+            // The range is found before it is made total, as total functions have other names.
+            Node *folded = map_to_tables(static_cast<Node *>(lfirst(cell)), question);
             query::Range range = range_over_columns(folded, columns);
             const privacy::Span declared = query::range_of(folded, range_of_column, columns).span;
             Oid type = getBaseType(exprType(folded));
@@ -224,15 +219,12 @@ void refuse_unbounded(const Question *question, const char *text) {
 // Of two columns that one; else the argument. Of a column it is known whose it is.
 [[noreturn]] static void refuse_part(const catalog::Reading &reading, const Question *question, int aggregate,
                                      int part) {
-    auto *argument =
-        static_cast<Node *>(list_nth(question->leaf->arguments, question->leaf->aggregates[aggregate].argument));
-    if (const List *parts = query::joint_parts(argument)) {
-        argument = as_written(parts, part);
-        if (IsA(argument, Var) && castNode(Var, argument)->varno != query::unit_varno)
-            (void)bounds_of_column(reading, question,
-                                   query::column_number(castNode(Var, map_to_tables(argument, question))));
-    }
-    refuse_unbounded(question, expression_text(question, argument));
+    const query::Aggregate &call = question->leaf->aggregates[aggregate];
+    auto *argument = static_cast<Node *>(list_nth(written_arguments(call), part));
+    if (privacy::is_joint(call.fn) && IsA(argument, Var) && castNode(Var, argument)->varno != query::unit_varno)
+        (void)bounds_of_column(reading, question,
+                               query::column_number(castNode(Var, map_to_tables(argument, question))));
+    refuse_unbounded(question, expression_text(question, list_make1(argument)));
 }
 
 const privacy::Bounds *argument_bounds(const catalog::Reading &reading, const Question *question, int aggregate) {

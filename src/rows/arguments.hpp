@@ -23,7 +23,7 @@ ColumnRanges column_ranges(const catalog::Reading &reading, const Question *ques
 query::Range range_of_column(const Var *column, void *columns); // ColumnRanges *
 query::Range range_over_columns(Node *expression, ColumnRanges *columns); // over the tables, constants folded
 // Computed once per argument that is no column: the node that is evaluated, and where its values lie.
-void resolve_arguments(ColumnRanges *columns, Question *question, ParamListInfo parameters, query::RowCost *cost);
+void resolve_arguments(ColumnRanges *columns, Question *question, query::RowCost *cost);
 
 // Narrows the bounds of arguments that are columns, once these are known.
 void narrow_columns(ColumnRanges *columns, Question *question);

@@ -24,18 +24,20 @@ static void set_grains(const Question *question, std::vector<privacy::Measure> *
     }
 }
 
+std::vector<privacy::Measure> measures_of(const Question *question, const query::Leaf *leaf, const int64 *fractions,
+                                          bool thresholded) {
+    std::vector<privacy::AggregateCall> calls;
+    for (int i = 0; i < leaf->naggregates; i++) {
+        const query::Aggregate &aggregate = leaf->aggregates[i];
+        calls.push_back({aggregate.fn, query::argument_number(aggregate), aggregate.filter, fractions[i]});
+    }
+    return privacy::leaf_measures(calls, thresholded, is_clipped(question) && !question->units->single);
+}
+
 void find_measures(Question *question, const int64 *fractions) {
-    const query::Leaf *leaf = question->leaf;
     auto *measures = border::context_new<std::vector<privacy::Measure>>();
     border::core([&] {
-        std::vector<privacy::AggregateCall> calls;
-        for (int i = 0; i < leaf->naggregates; i++) {
-            const query::Aggregate &aggregate = leaf->aggregates[i];
-            calls.push_back({aggregate.fn, query::argument_number(aggregate), aggregate.filter, fractions[i]});
-        }
-        // Where a unit has one row its rows are counted, as everywhere.
-        *measures =
-            privacy::leaf_measures(calls, question->thresholded, is_clipped(question) && !question->units->single);
+        *measures = measures_of(question, question->leaf, fractions, question->thresholded);
         if (is_clipped(question))
             set_grains(question, measures);
         question->k1 = privacy::coordinates_of_one_group(*measures);

@@ -5,6 +5,9 @@
 
 namespace dp::rows {
 
+// Returns the measures of a leaf of the question. Where a unit has one row its rows are counted, as everywhere. Core region.
+std::vector<privacy::Measure> measures_of(const Question *question, const query::Leaf *leaf, const int64 *fractions,
+                                          bool thresholded);
 void find_measures(Question *question, const int64 *fractions);
 void find_sensitivities(const catalog::Reading &reading, Question *question);
 void find_decimals(Question *question);

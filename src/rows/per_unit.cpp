@@ -282,7 +282,7 @@ static Var *extreme_of(const Resolved &resolved, Node *argument) {
     return plain ? castNode(Var, argument) : nullptr;
 }
 
-void resolve_per_unit(ColumnRanges *columns, Question *question, ParamListInfo parameters, query::RowCost *cost) {
+void resolve_per_unit(ColumnRanges *columns, Question *question, query::RowCost *cost) {
     const query::PerUnit *leaf = question->leaf->per_unit;
     PerUnit *own = question->per_unit;
     if (question->remote)
@@ -293,7 +293,7 @@ void resolve_per_unit(ColumnRanges *columns, Question *question, ParamListInfo p
     ListCell *cell;
     foreach (cell, leaf->columns) {
         const int i = foreach_current_index(cell);
-        Node *call = map_to_tables(query::fold_constants(static_cast<Node *>(lfirst(cell)), parameters), question);
+        Node *call = map_to_tables(static_cast<Node *>(lfirst(cell)), question);
         Resolved resolved = {question, castNode(Aggref, call), nullptr, nullptr, {}, &own->ranges[i], cost};
         if (resolved.call->args != NIL) {
             auto *argument = reinterpret_cast<Node *>(linitial_node(TargetEntry, resolved.call->args)->expr);
@@ -306,7 +306,7 @@ void resolve_per_unit(ColumnRanges *columns, Question *question, ParamListInfo p
         own->columns = lappend(own->columns, resolve_aggregate(resolved));
     }
     own->carried = reinterpret_cast<List *>(map_to_tables(reinterpret_cast<Node *>(leaf->carried), question));
-    own->where = map_to_tables(query::make_total(another(leaf->where), parameters, cost), question);
+    own->where = map_to_tables(query::make_total(another(leaf->where), nullptr, cost), question);
 }
 
 // ---- the statement -------------------------------------------------------------------------------------------------

@@ -15,7 +15,7 @@ namespace dp::rows {
 
 // Of a leaf that has it: the aggregates over the tables, total, and where their values lie. question->units is known. Before keys and
 // arguments. Errors: 55000 a numeric without bounds is summed; 0A000 values that cannot be counted, or rows on other servers.
-void resolve_per_unit(ColumnRanges *columns, Question *question, ParamListInfo parameters, query::RowCost *cost);
+void resolve_per_unit(ColumnRanges *columns, Question *question, query::RowCost *cost);
 
 // 0A000: a unit may have several values of a column that stands above, or that is one group's below.
 void check_carried(const Question *question, const Units *units);

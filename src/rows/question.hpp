@@ -22,6 +22,10 @@ namespace dp::query {
 struct Range;
 }
 
+namespace dp::plan {
+struct Plan;
+}
+
 namespace dp::rows {
 
 // The declared or derived values of one key, in canonical order (default btree order, NULL last).
@@ -100,7 +104,9 @@ struct Question {
     List *
         from; // what is joined, over the tables: Leaf::from with the conditions of the sources' views; several sources alone
     bool remote;      // partitions are kept by other servers
-    const char *text; // what the ledger shows
+    const plan::Plan *plan;   // what is asked, by names
+    const int *measure_order; // the plan's measures, as places among those of the question (rows/plan_of)
+    const char *text;         // what the ledger shows: the plan, printed
     Node *where;      // over the tables, with the views' filters; or null
     query::RowCost where_cost; // of the leaf's part of it, for one row
     List *semi_joins; // query::SemiJoin *, over the tables, with the conditions of the views

@@ -2,7 +2,6 @@
 
 #include "border/scope.hpp"
 #include "catalog/facade.hpp"
-#include "query/constants.hpp"
 #include "query/cost.hpp"
 #include "query/limits.hpp"
 #include "query/semi.hpp"
@@ -24,6 +23,7 @@
 #include "rows/public_rows.hpp"
 #include "rows/public_values.hpp"
 #include "rows/quantiles.hpp"
+#include "rows/question_plan.hpp"
 #include "rows/shown.hpp"
 #include "rows/sources.hpp"
 #include "rows/tests.hpp"
@@ -38,19 +38,18 @@ namespace {
 // What the expressions of a leaf are made into.
 struct Mapping {
     Question *question;
-    ParamListInfo parameters;
     query::RowCost *cost;
 };
 } // namespace
 
 static Node *map_expression(Node *expression, const Mapping &mapping) {
-    return map_to_tables(query::make_total(expression, mapping.parameters, mapping.cost), mapping.question);
+    return map_to_tables(query::make_total(expression, nullptr, mapping.cost), mapping.question);
 }
 
-// Returns WHERE with its constants folded; that is what is made total, too.
+// Returns WHERE over the tables, before it is made total.
 static Node *map_conditions(const Mapping &mapping) {
     Question *question = mapping.question;
-    Node *folded = map_to_tables(query::fold_constants(question->leaf->where, mapping.parameters), question);
+    Node *folded = map_to_tables(question->leaf->where, question);
     question->where = query::make_total(another(folded), nullptr, &question->where_cost);
     mapping.cost->calls += question->where_cost.calls;
     mapping.cost->linear += question->where_cost.linear;
@@ -94,11 +93,11 @@ static void limit_cost(Question *question, const query::RowCost *cost) {
         query::set_size_limit(question->expressions[i].node, limit);
 }
 
-// The keys over the tables with their constants folded.
-static List *folded_keys(const Question *question, ParamListInfo parameters) {
+// Lists the keys over the tables, before they are made total.
+static List *folded_keys(const Question *question) {
     List *keys = NIL;
     for (int i = 0; i < question->leaf->nkeys; i++)
-        keys = lappend(keys, map_to_tables(query::fold_constants(question->leaf->keys[i].expression, parameters), question));
+        keys = lappend(keys, map_to_tables(question->leaf->keys[i].expression, question));
     return keys;
 }
 
@@ -145,16 +144,16 @@ static void add_view_conditions(Question *question, const List *conditions) {
 }
 
 // Returns what is derived from: folded_keys.
-static List *map_leaf(Question *question, ColumnRanges *columns, ParamListInfo parameters) {
+static List *map_leaf(Question *question, ColumnRanges *columns) {
     const query::Leaf *leaf = question->leaf;
     query::RowCost cost = {};
-    const Mapping mapping = {question, parameters, &cost};
+    const Mapping mapping = {question, &cost};
     Node *where = map_conditions(mapping);
     const List *views = view_conditions(question);
     List *conditions = conditions_above_joins(question, where, views);
     columns->narrowed = read_conditions(conditions);
     if (question->per_unit != nullptr) {
-        resolve_per_unit(columns, question, parameters, &cost);
+        resolve_per_unit(columns, question, &cost);
         columns->narrowed = read_conditions(lappend(conditions, question->per_unit->where));
     }
     question->keys = static_cast<Node **>(palloc0(sizeof(Node *) * (leaf->nkeys + 1)));
@@ -163,7 +162,7 @@ static List *map_leaf(Question *question, ColumnRanges *columns, ParamListInfo p
         question->keys[i] = map_expression(leaf->keys[i].expression, mapping);
         question->key_columns[i] = map_number(question, leaf->keys[i].attno);
     }
-    resolve_arguments(columns, question, parameters, &cost);
+    resolve_arguments(columns, question, &cost);
     limit_cost(question, &cost);
     add_view_conditions(question, views);
     question->argument_columns = static_cast<AttrNumber *>(palloc0(sizeof(AttrNumber) * (leaf->naggregates + 1)));
@@ -175,7 +174,7 @@ static List *map_leaf(Question *question, ColumnRanges *columns, ParamListInfo p
                 map_to_tables(reinterpret_cast<Node *>(query::column_of_argument(leaf->aggregates[i].node)), question);
     }
     narrow_columns(columns, question);
-    return folded_keys(question, parameters);
+    return folded_keys(question);
 }
 
 // ---- groups --------------------------------------------------------------------------------------------------------
@@ -308,10 +307,9 @@ static void leave_out_long_keys(Question *question) {
 
 // ---- preparing -----------------------------------------------------------------------------------------------------
 
-Question *prepare(const catalog::Reading &reading, query::Leaf *leaf, const char *text, ParamListInfo parameters) {
+Question *prepare(const catalog::Reading &reading, query::Leaf *leaf, ParamListInfo parameters) {
     auto *question = static_cast<Question *>(palloc0(sizeof(Question)));
     question->leaf = leaf;
-    question->text = text;
     open_sources(reading, question);
     check_asked_limits(question);
     Units *units = resolve_sources(reading, question);
@@ -321,16 +319,18 @@ Question *prepare(const catalog::Reading &reading, query::Leaf *leaf, const char
     else if (units != nullptr)
         limit_rows(question, units);
     ColumnRanges columns = column_ranges(reading, question);
-    const List *folded = map_leaf(question, &columns, parameters);
-    check_tests(&columns, question, parameters);
+    fold_leaf(leaf, parameters);
+    const List *folded = map_leaf(question, &columns);
+    check_tests(&columns, question);
     read_groups(reading, question, &columns, folded);
     question->groups_only = leaf->naggregates == 0 && !question->thresholded;
-    const int64 *fractions = resolve_fractions(leaf, parameters);
+    const int64 *fractions = resolve_fractions(leaf, nullptr);
     find_measures(question, fractions);
     if (has_too_many(question) && has_derived_key(question)) { // of its groups nobody said that they are all wanted
         discover_groups(question, InvalidAttrNumber);
         find_measures(question, fractions);
     }
+    find_plan(question);
     check_quantiles(question);
     check_joint(question);
     check_coordinates(question);

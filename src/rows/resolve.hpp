@@ -7,7 +7,7 @@ namespace dp::rows {
 
 // Locks the table, checks that the view is a facade whose columns have not changed, reads bounds and groups.
 // Errors: 55000 (not a restricted view, changed columns, no bounds declared ...), 54000 (too many groups).
-// Everything is read under the one snapshot of `reading`.
-Question *prepare(const catalog::Reading &reading, query::Leaf *leaf, const char *text, ParamListInfo parameters);
+// Everything is read under the one snapshot of `reading`. The leaf's constants are folded in place.
+Question *prepare(const catalog::Reading &reading, query::Leaf *leaf, ParamListInfo parameters);
 
 } // namespace dp::rows

@@ -1,6 +1,5 @@
 #include "rows/tests.hpp"
 
-#include "query/constants.hpp"
 #include "query/semi.hpp"
 #include "rows/nodes.hpp"
 #include "rows/texts.hpp"
@@ -27,8 +26,8 @@ static bool names_unit(const Question *question, Node *node) {
     return false;
 }
 
-static void check_present(ColumnRanges *columns, const Question *question, Node *side, ParamListInfo parameters) {
-    Node *node = map_to_tables(query::fold_constants(another(side), parameters), question);
+static void check_present(ColumnRanges *columns, const Question *question, Node *side) {
+    Node *node = map_to_tables(side, question);
     if (names_unit(question, node) || !range_over_columns(node, columns).nullable)
         return;
     const char *name = text_over_views(question, side);
@@ -41,7 +40,7 @@ static void check_present(ColumnRanges *columns, const Question *question, Node 
                  "NULL in FILTER and in the condition of a CASE, but not below NOT.")));
 }
 
-void check_tests(ColumnRanges *columns, const Question *question, ParamListInfo parameters) {
+void check_tests(ColumnRanges *columns, const Question *question) {
     ListCell *cell, *side;
     foreach (cell, question->semi_joins) {
         auto *semi = static_cast<const query::SemiJoin *>(lfirst(cell));
@@ -55,7 +54,7 @@ void check_tests(ColumnRanges *columns, const Question *question, ParamListInfo 
                             "it is not supported in a query on a restricted view"),
                      errhint("Ask for what it would say by itself: whether it has a row is the same for all.")));
         foreach (side, semi->present)
-            check_present(columns, question, static_cast<Node *>(lfirst(side)), parameters);
+            check_present(columns, question, static_cast<Node *>(lfirst(side)));
     }
 }
 

@@ -11,6 +11,6 @@ namespace dp::rows {
 
 // 0A000: x IN (SELECT y ..) whose value is told apart from false where it is NULL, and x or y may be; a condition that is none of
 // equalities any more once its constants are folded.
-void check_tests(ColumnRanges *columns, const Question *question, ParamListInfo parameters);
+void check_tests(ColumnRanges *columns, const Question *question);
 
 } // namespace dp::rows

@@ -102,28 +102,33 @@ static const char *shortened(const char *text) {
     return length <= most ? text : psprintf("%.*s...", pg_mbcliplen(text, length, most), text);
 }
 
-// Of two columns what was written, without the cast to double precision that the server adds.
-Node *as_written(const List *parts, int part) {
-    return query::before_cast_to_double(static_cast<Node *>(list_nth(parts, part)));
+List *written_arguments(const query::Aggregate &aggregate) {
+    const bool adds_casts = privacy::is_joint(aggregate.fn) || aggregate.fn == privacy::Aggregate::percentile_cont;
+    List *written = NIL;
+    ListCell *cell;
+    foreach (cell, aggregate.node->args) {
+        auto *argument = reinterpret_cast<Node *>(lfirst_node(TargetEntry, cell)->expr);
+        written = lappend(written, adds_casts ? query::before_cast_to_double(argument) : argument);
+    }
+    return written;
 }
 
-const char *expression_text(const Question *question, Node *expression) {
+const char *expression_text(const Question *question, const List *expressions) {
     border::SettingsScope settings = border::SettingsScope::enter();
-    const char *text = nullptr;
-    if (const List *parts = query::joint_parts(expression))
-        text = psprintf("%s, %s", text_over_views(question, as_written(parts, 0)),
-                        text_over_views(question, as_written(parts, 1)));
-    else
-        text = text_over_views(question, expression);
+    const char *text = "";
+    ListCell *cell;
+    foreach (cell, expressions)
+        text = psprintf("%s%s%s", text, foreach_current_index(cell) > 0 ? ", " : "",
+                        text_over_views(question, static_cast<Node *>(lfirst(cell))));
     settings.leave();
     return shortened(text);
 }
 
 const char *argument_text(const Question *question, int aggregate) {
-    int argument = question->leaf->aggregates[aggregate].argument;
-    if (argument < 0)
+    const query::Aggregate &call = question->leaf->aggregates[aggregate];
+    if (call.argument < 0)
         return column_name(question, question->argument_columns[aggregate]);
-    return expression_text(question, static_cast<Node *>(list_nth(question->leaf->arguments, argument)));
+    return expression_text(question, written_arguments(call));
 }
 
 } // namespace dp::rows

@@ -15,9 +15,10 @@ const char *text_over_tables(const Question *question, Node *node);
 const char *text_over_views(const Question *question, Node *node);
 // What it is called where people look: its column, or the expression over the view.
 const char *argument_text(const Question *question, int aggregate);
-// Returns an argument of the leaf as it was written; of two columns both.
-const char *expression_text(const Question *question, Node *expression);
-// Returns one of two columns as it was written, without the cast to double precision that the server adds.
-Node *as_written(const List *parts, int part);
+// Returns expressions over the views as they were written, behind each other; cut where they are long.
+const char *expression_text(const Question *question, const List *expressions);
+// Lists the arguments of an aggregate as they were written: without the casts to double precision that the server adds where it has
+// two, or a percentile.
+List *written_arguments(const query::Aggregate &aggregate);
 
 } // namespace dp::rows

@@ -259,7 +259,7 @@ void explain_leaf(Call *call, const List *earlier, const List *asked_before, con
                                      limit_argument(call, 9, "max_rows_per_group"), false});
     border::check_permissions(leaf->query);
     catalog::Reading reading = catalog::Reading::open();
-    rows::Question *question = rows::prepare(reading, leaf, query, nullptr);
+    rows::Question *question = rows::prepare(reading, leaf, nullptr);
     question->asker = catalog::current_asker();
     catalog::Policy *policy = catalog::policy_of_all(reading, question->settings, question->asker);
     question->grantee = policy->grantee_name;

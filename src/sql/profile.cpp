@@ -178,7 +178,7 @@ rows::Question *public_question(const char *text) {
     query::Leaf *leaf = query::check_own_leaf(parsed, nullptr, &evaluated);
     scope.leave();
     catalog::Reading reading = catalog::Reading::open();
-    rows::Question *question = rows::prepare(reading, leaf, text, nullptr);
+    rows::Question *question = rows::prepare(reading, leaf, nullptr);
     question->asker = catalog::current_asker();
     if (!border::owns_relation(question->settings->relation, GetUserId()))
         (void)catalog::policy_of_all(reading, question->settings, question->asker);

@@ -12,15 +12,14 @@
 namespace dp::sql {
 
 // The ownership is checked before anything else is said about the table.
-static rows::Question *prepared(query::Leaf *leaf, const char *text, ParamListInfo parameters,
-                                privacy::Mechanism mechanism) {
+static rows::Question *prepared(query::Leaf *leaf, ParamListInfo parameters, privacy::Mechanism mechanism) {
     Oid relation = catalog::table_of_facade(leaf->view);
     if (!border::owns_relation(relation, GetUserId()))
         ereport(ERROR, (errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
                         errmsg("must be owner of the table behind %s", catalog::qualified_name(leaf->view)),
                         errhint("Only the controller may look at the risk; analysts ask through dp_query().")));
     catalog::Reading reading = catalog::Reading::open();
-    rows::Question *question = rows::prepare(reading, leaf, text, parameters);
+    rows::Question *question = rows::prepare(reading, leaf, parameters);
     question->asker = catalog::current_asker();
     rows::set_mechanism(question, mechanism);
     reading.close();
@@ -37,11 +36,11 @@ rows::Question *controllers_question(const char *text, privacy::Mechanism mechan
     Query *evaluated;
     query::Leaf *leaf = query::check_own_leaf(parsed, nullptr, &evaluated);
     scope.leave();
-    return prepared(leaf, text, nullptr, mechanism);
+    return prepared(leaf, nullptr, mechanism);
 }
 
 rows::Question *controllers_question(const release::Ask &ask, privacy::Mechanism mechanism) {
-    return prepared(release::leaf_of(ask), ask.leaf, ask.parameters, mechanism);
+    return prepared(release::leaf_of(ask), ask.parameters, mechanism);
 }
 
 } // namespace dp::sql

@@ -1,0 +1,497 @@
+#include "core/query_plan.hpp"
+
+#include <algorithm>
+#include <limits>
+
+namespace dp::plan {
+namespace {
+
+// ---- fields --------------------------------------------------------------------------------------------------------
+
+template <class V> void fields(V &v, Name &name) {
+    v.text(name.schema);
+    v.text(name.name);
+}
+
+template <class V> void fields(V &v, Type &type) {
+    fields(v, type.name);
+    v.flag(type.is_array);
+    v.whole(type.modifier);
+}
+
+// Those that the node's kind has; the others keep their defaults, so each node has one encoding.
+template <class V> void fields(V &v, Node &node) {
+    v.choice(node.op, last_op);
+    switch (node.op) {
+    case Op::column:
+        v.number(node.number);
+        return v.text(node.text);
+    case Op::constant:
+        fields(v, node.type);
+        v.flag(node.flag);
+        if (!node.flag)
+            v.text(node.text);
+        return;
+    case Op::call:
+        v.flag(node.flag);
+        [[fallthrough]];
+    case Op::infix:
+        v.number(node.number);
+        fields(v, node.name);
+        return fields(v, node.collation);
+    case Op::cast:
+        return fields(v, node.type);
+    case Op::collate:
+        return fields(v, node.name);
+    case Op::choice:
+        v.flag(node.flag);
+        return v.number(node.number);
+    case Op::greatest:
+    case Op::least:
+        v.number(node.number);
+        return fields(v, node.collation);
+    case Op::any_of:
+    case Op::all_of:
+        fields(v, node.name);
+        return fields(v, node.collation);
+    case Op::nullif:
+    case Op::distinct:
+        return fields(v, node.collation);
+    case Op::person_column:
+    case Op::exists:
+    case Op::conjunction:
+    case Op::disjunction:
+    case Op::test:
+    case Op::coalesce:
+        return v.number(node.number);
+    case Op::operand:
+    case Op::negation:
+        return;
+    }
+}
+
+template <class V> void fields(V &v, Expression &expression) {
+    v.list(expression);
+}
+
+template <class V> void fields(V &v, Source &source) {
+    fields(v, source.name);
+    v.flag(source.is_public);
+}
+
+template <class V> void fields(V &v, Column &column) {
+    v.number(column.source);
+    v.text(column.name);
+}
+
+template <class V> void fields(V &v, Item &item) {
+    v.choice(item.kind, Item::left);
+    if (item.kind == Item::source)
+        v.number(item.number);
+    else
+        v.list(item.on);
+}
+
+template <class V> void fields(V &v, Exists &exists) {
+    v.number(exists.first);
+    v.number(exists.count);
+    v.flag(exists.is_value);
+    v.flag(exists.negated);
+    v.list(exists.condition);
+    v.list(exists.unless);
+}
+
+template <class V> void fields(V &v, Aggregate &aggregate) {
+    fields(v, aggregate.function);
+    fields(v, aggregate.collation);
+    v.flag(aggregate.distinct);
+    v.list(aggregate.argument);
+    v.list(aggregate.filter);
+}
+
+template <class V> void fields(V &v, PerPerson &per_person) {
+    v.list(per_person.person);
+    v.list(per_person.carried);
+    v.list(per_person.aggregates);
+    v.list(per_person.where);
+}
+
+template <class V> void fields(V &v, Measure &measure) {
+    v.choice(measure.kind, last_kind);
+    v.list(measure.arguments);
+    v.list(measure.person);
+    if (measure.kind == Kind::quantile)
+        v.whole(measure.fraction);
+    v.list(measure.filter);
+}
+
+template <class V> void fields(V &v, Plan &plan) {
+    v.list(plan.sources);
+    v.list(plan.from);
+    v.list(plan.where);
+    v.list(plan.exists);
+    v.maybe(plan.per_person);
+    v.list(plan.keys);
+    v.list(plan.measures);
+}
+
+// ---- bytes ---------------------------------------------------------------------------------------------------------
+
+constexpr std::string_view head("DPP\1", 4);
+constexpr std::size_t most_bytes = 1 << 20; // a text of 64 kB is a fraction of it
+
+struct Encoder {
+    std::string bytes;
+
+    void wide(std::uint64_t value) {
+        for (; value >= 0x80; value >>= 7)
+            bytes += static_cast<char>(0x80 | (value & 0x7f));
+        bytes += static_cast<char>(value);
+    }
+    void number(std::uint32_t &value) { wide(value); }
+    template <class T> void whole(T &value) {
+        wide(value < 0 ? 2 * static_cast<std::uint64_t>(-(value + 1)) + 1 : 2 * static_cast<std::uint64_t>(value));
+    }
+    template <class E> void choice(E &value, E) { bytes += static_cast<char>(value); }
+    void flag(bool &value) { bytes += value ? '\1' : '\0'; }
+    void text(std::string &value) {
+        wide(value.size());
+        bytes += value;
+    }
+    template <class T> void list(std::vector<T> &values) {
+        wide(values.size());
+        for (T &value : values)
+            fields(*this, value);
+    }
+    template <class T> void maybe(std::optional<T> &value) {
+        bytes += value ? '\1' : '\0';
+        if (value)
+            fields(*this, *value);
+    }
+};
+
+[[noreturn]] void refuse(const char *what) {
+    throw InvalidPlan(std::string("the bytes are no plan: ") + what);
+}
+
+struct Decoder {
+    std::string_view bytes;
+
+    std::uint8_t byte() {
+        if (bytes.empty())
+            refuse("they end too early");
+        const auto value = static_cast<std::uint8_t>(bytes.front());
+        bytes.remove_prefix(1);
+        return value;
+    }
+    std::uint64_t wide() {
+        std::uint64_t value = 0;
+        for (int shift = 0; shift < 64; shift += 7) {
+            const std::uint8_t next = byte();
+            if (shift == 63 && next > 1)
+                break;
+            value |= static_cast<std::uint64_t>(next & 0x7f) << shift;
+            if (next < 0x80) {
+                if (next == 0 && shift > 0)
+                    refuse("a number is longer than it needs to be");
+                return value;
+            }
+        }
+        refuse("a number is too large");
+    }
+    void number(std::uint32_t &value) {
+        const std::uint64_t read = wide();
+        if (read > std::numeric_limits<std::uint32_t>::max())
+            refuse("a number is too large");
+        value = static_cast<std::uint32_t>(read);
+    }
+    template <class T> void whole(T &value) {
+        const std::uint64_t read = wide();
+        if (read / 2 > static_cast<std::uint64_t>(std::numeric_limits<T>::max()))
+            refuse("a number is too large");
+        const auto half = static_cast<T>(read / 2);
+        value = read % 2 == 0 ? half : static_cast<T>(-half - 1);
+    }
+    template <class E> void choice(E &value, E last) {
+        const std::uint8_t read = byte();
+        if (read > static_cast<std::uint8_t>(last))
+            refuse("a kind is unknown");
+        value = static_cast<E>(read);
+    }
+    void flag(bool &value) {
+        const std::uint8_t read = byte();
+        if (read > 1)
+            refuse("a truth value is neither");
+        value = read == 1;
+    }
+    // Each element takes a byte at least.
+    std::size_t count() {
+        const std::uint64_t read = wide();
+        if (read > bytes.size())
+            refuse("a list is longer than they are");
+        return static_cast<std::size_t>(read);
+    }
+    void text(std::string &value) {
+        value = bytes.substr(0, count());
+        bytes.remove_prefix(value.size());
+    }
+    template <class T> void list(std::vector<T> &values) {
+        for (std::size_t left = count(); left > 0; left--)
+            fields(*this, values.emplace_back());
+    }
+    template <class T> void maybe(std::optional<T> &value) {
+        bool there = false;
+        flag(there);
+        if (there)
+            fields(*this, value.emplace());
+    }
+};
+
+template <class T> std::string bytes_of(const T &value) {
+    Encoder encoder;
+    fields(encoder, const_cast<T &>(value)); // which it only reads
+    return std::move(encoder.bytes);
+}
+
+// ---- checks --------------------------------------------------------------------------------------------------------
+
+struct Checker {
+    const Plan &plan;
+
+    void check_source(std::uint32_t source) const {
+        if (source >= plan.sources.size())
+            refuse("a source is missing");
+    }
+    void check_column(const Column &column) const { check_source(column.source); }
+
+    bool is_carried(const Node &column) const {
+        const std::vector<Column> &carried = plan.per_person->carried;
+        return std::any_of(carried.begin(), carried.end(), [&](const Column &c) { return is_column(column, c); });
+    }
+
+    void check_node(const Node &node, bool in_exists, bool above) const {
+        if (node.op == Op::column)
+            check_source(node.number);
+        if (node.op == Op::column && above && !is_carried(node))
+            refuse("a column does not stand above the rows of people");
+        if ((node.op == Op::conjunction || node.op == Op::disjunction) && node.number < 2)
+            refuse("a condition has too few parts");
+        if ((node.op == Op::coalesce || node.op == Op::greatest || node.op == Op::least) && node.number == 0)
+            refuse("a function has no argument");
+        if (node.op == Op::person_column && (!above || node.number >= plan.per_person->aggregates.size()))
+            refuse("a column of a person's row is missing");
+        if (node.op == Op::exists &&
+            (in_exists || above || node.number >= plan.exists.size() || !plan.exists[node.number].is_value))
+            refuse("a sub-SELECT is missing");
+        if (node.op == Op::test && node.number >= tests)
+            refuse("a test is unknown");
+        if (node.op == Op::infix && node.number != 1 && node.number != 2)
+            refuse("an operator has one argument or two");
+    }
+
+    // in_exists: of a sub-SELECT. above: over the rows of people, where there are some.
+    void check_expression(const Expression &expression, bool in_exists, bool above) const {
+        if (expression.empty())
+            return;
+        const std::vector<std::size_t> begins = beginnings(expression);
+        std::size_t operands_met = 0, operands_named = 0;
+        for (std::size_t i = 0; i < expression.size(); i++) {
+            const Node &node = expression[i];
+            check_node(node, in_exists, above && plan.per_person.has_value());
+            operands_met += node.op == Op::operand;
+            if (node.op != Op::choice || !node.flag)
+                continue;
+            const std::vector<std::size_t> parts = operands(expression, begins, i);
+            for (std::size_t arm = 0; arm < node.number; arm++)
+                (void)compared(expression, begins, parts[1 + 2 * arm]);
+            operands_named += node.number;
+        }
+        if (operands_met != operands_named)
+            refuse("an operand of CASE stands outside of it");
+    }
+
+    void check_from() const {
+        std::size_t depth = 0;
+        for (const Item &item : plan.from) {
+            if (item.kind == Item::source)
+                check_source(item.number);
+            else if (depth < 2)
+                refuse("a join has two sides");
+            check_expression(item.on, false, false);
+            depth = item.kind == Item::source ? depth + 1 : depth - 1;
+        }
+        if (depth == 0)
+            refuse("nothing is read");
+    }
+
+    void check_measure(const Measure &measure) const {
+        const bool joint = measure.kind == Kind::products || measure.kind == Kind::moments;
+        const bool none = measure.kind == Kind::rows || measure.kind == Kind::people;
+        if (measure.arguments.size() != (none ? 0 : joint ? 2 : 1))
+            refuse("a measure has another number of arguments");
+        if (measure.person.empty() == (measure.kind == Kind::people) || measure.fraction < 0 ||
+            measure.fraction > fraction_one)
+            refuse("a measure has a field of another kind");
+        for (const Expression &argument : measure.arguments) {
+            if (argument.empty())
+                refuse("a measure has no argument");
+            check_expression(argument, false, true);
+        }
+        std::for_each(measure.person.begin(), measure.person.end(), [&](const Column &c) { check_column(c); });
+        check_expression(measure.filter, false, true);
+    }
+
+    void check_per_person(const PerPerson &per_person) const {
+        if (per_person.person.empty())
+            refuse("nothing names a person");
+        for (const std::vector<Column> *columns : {&per_person.person, &per_person.carried})
+            std::for_each(columns->begin(), columns->end(), [&](const Column &c) { check_column(c); });
+        for (const Aggregate &aggregate : per_person.aggregates) {
+            check_expression(aggregate.argument, false, false);
+            check_expression(aggregate.filter, false, false);
+        }
+        check_expression(per_person.where, false, true);
+    }
+
+    void check_exists(const Exists &exists) const {
+        if (exists.count == 0 || exists.first > plan.sources.size() ||
+            exists.count > plan.sources.size() - exists.first)
+            refuse("a sub-SELECT reads sources that are missing");
+        check_expression(exists.condition, true, false);
+        check_expression(exists.unless, true, false);
+    }
+};
+
+// The node without casts and collations above it.
+std::size_t bare(const Expression &expression, std::size_t node) {
+    while (expression[node].op == Op::cast || expression[node].op == Op::collate)
+        node--;
+    return node;
+}
+
+} // namespace
+
+bool is_column(const Node &node, const Column &column) {
+    return node.op == Op::column && node.number == column.source && node.text == column.name;
+}
+
+std::size_t arity(const Node &node) {
+    switch (node.op) {
+    case Op::column:
+    case Op::constant:
+    case Op::person_column:
+    case Op::exists:
+    case Op::operand:
+        return 0;
+    case Op::call:
+    case Op::infix:
+    case Op::conjunction:
+    case Op::disjunction:
+    case Op::coalesce:
+    case Op::greatest:
+    case Op::least:
+        return node.number;
+    case Op::cast:
+    case Op::collate:
+    case Op::negation:
+    case Op::test:
+        return 1;
+    case Op::nullif:
+    case Op::distinct:
+    case Op::any_of:
+    case Op::all_of:
+        return 2;
+    case Op::choice:
+        return (node.flag ? 1 : 0) + 2 * static_cast<std::size_t>(node.number) + 1;
+    }
+    return 0;
+}
+
+std::vector<std::size_t> beginnings(const Expression &expression) {
+    std::vector<std::size_t> begins(expression.size()), open; // of values that nothing has taken yet
+    for (std::size_t i = 0; i < expression.size(); i++) {
+        const std::size_t taken = arity(expression[i]);
+        if (taken > open.size())
+            refuse("an operand is missing");
+        begins[i] = taken == 0 ? i : open[open.size() - taken];
+        open.resize(open.size() - taken);
+        open.push_back(begins[i]);
+    }
+    if (open.size() != 1)
+        refuse("an expression is not one");
+    return begins;
+}
+
+std::vector<std::size_t> operands(const Expression &expression, const std::vector<std::size_t> &begins,
+                                  std::size_t node) {
+    std::vector<std::size_t> found(arity(expression[node]));
+    std::size_t behind = node;
+    for (auto place = found.rbegin(); place != found.rend(); ++place) {
+        *place = behind - 1;
+        behind = begins[behind - 1];
+    }
+    return found;
+}
+
+Compared compared(const Expression &expression, const std::vector<std::size_t> &begins, std::size_t condition) {
+    const Node &node = expression[condition];
+    if (node.op == Op::infix && node.number == 2 && node.name.name == "=") {
+        const std::vector<std::size_t> sides = operands(expression, begins, condition);
+        if (expression[bare(expression, sides[0])].op == Op::operand)
+            return {Compared::with_node, sides[1]};
+    }
+    const bool negated = node.op == Op::negation;
+    if (expression[bare(expression, negated ? condition - 1 : condition)].op == Op::operand)
+        return {negated ? Compared::with_false : Compared::with_true, 0};
+    refuse("a condition of CASE does not compare its operand");
+}
+
+std::string encode(const Measure &measure) {
+    return bytes_of(measure);
+}
+
+std::string encode(const Column &column) {
+    return bytes_of(column);
+}
+
+std::string encode(const Plan &plan) {
+    return std::string(head) + bytes_of(plan);
+}
+
+void check(const Plan &plan) {
+    const Checker checker{plan};
+    if (plan.sources.empty() || plan.sources.size() > most_sources)
+        refuse("it has no source, or too many");
+    checker.check_from();
+    checker.check_expression(plan.where, false, false);
+    for (const Exists &exists : plan.exists)
+        checker.check_exists(exists);
+    if (plan.per_person)
+        checker.check_per_person(*plan.per_person);
+    for (const Expression &key : plan.keys) {
+        if (key.empty())
+            refuse("a key is missing");
+        checker.check_expression(key, false, true);
+    }
+    for (const Measure &measure : plan.measures)
+        checker.check_measure(measure);
+    for (std::size_t i = 1; i < plan.measures.size(); i++)
+        if (encode(plan.measures[i]) < encode(plan.measures[i - 1]))
+            refuse("its measures are in another order");
+    if (plan.keys.empty() && plan.measures.empty())
+        refuse("nothing is asked");
+}
+
+Plan decode(std::string_view bytes) {
+    if (bytes.substr(0, head.size()) != head || bytes.size() > most_bytes)
+        refuse("they are of another kind or version, or too many");
+    Decoder decoder{bytes.substr(head.size())};
+    Plan plan;
+    fields(decoder, plan);
+    if (!decoder.bytes.empty())
+        refuse("something follows them");
+    check(plan);
+    return plan;
+}
+
+} // namespace dp::plan

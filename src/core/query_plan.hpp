@@ -1,0 +1,176 @@
+// A checked question as data: which rows are read, how they are grouped, and which measures are taken of them. It needs no server: what
+// users own is named, constants are texts of their types, and expressions are in postfix order, so no node is shared.
+//
+// Two plans are equal if their bytes are. A later version adds fields behind those of a record: sub-SELECTs with one row for each
+// person as sources, windows over a person's rows, a condition on cells.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace dp::plan {
+
+// ---- expressions ---------------------------------------------------------------------------------------------------
+
+// Names an object. The schema is empty for one of the server's own.
+struct Name {
+    std::string schema, name;
+};
+
+struct Type {
+    Name name; // of the elements of an array
+    bool is_array = false;
+    std::int32_t modifier = -1; // as the server stores it: a length, a precision
+};
+
+enum class Op : std::uint8_t {
+    column,        // of source `number`; its name is `text`
+    constant,      // `text`, read by the input function of `type`, or NULL if `flag`
+    person_column, // aggregate `number` of one person's rows
+    exists,        // whether sub-SELECT `number` has a row
+    operand,       // of the CASE around it, in its conditions
+    call,          // `name` of `number` arguments; `flag`: the last one is VARIADIC
+    infix,         // operator `name` of one or two arguments
+    cast,          // to `type`
+    collate,       // under collation `name`
+    conjunction,   // of `number` conditions
+    disjunction,
+    negation,
+    test,       // IS ..: the Test `number`
+    choice,     // CASE with `number` pairs of a condition and a result, then ELSE; `flag`: an operand comes before them
+    coalesce,   // of `number` values
+    greatest,   // of `number` values
+    least,      //
+    nullif,     // of two values
+    distinct,   // IS DISTINCT FROM
+    any_of,     // operator `name` holds for one element of an array
+    all_of,     // or for all
+};
+constexpr Op last_op = Op::all_of;
+
+enum Test : std::uint32_t { is_null, is_not_null, is_true, is_not_true, is_false, is_not_false, is_unknown, is_not_unknown };
+constexpr std::uint32_t tests = is_not_unknown + 1;
+
+struct Node {
+    Op op = Op::constant;
+    std::uint32_t number = 0;
+    bool flag = false;
+    std::string text;
+    Name name;
+    Name collation; // that texts are compared or mapped under; empty: none
+    Type type;
+};
+
+// How many values a node takes.
+std::size_t arity(const Node &node);
+
+// Nodes in postfix order; none: there is no expression.
+using Expression = std::vector<Node>;
+
+// ---- the plan ------------------------------------------------------------------------------------------------------
+
+struct Source {
+    Name name; // of a restricted view, or of a public table
+    bool is_public = false;
+};
+
+struct Column {
+    std::uint32_t source = 0;
+    std::string name;
+};
+
+// FROM in postfix order: a source, or a join of the two items before it. What is left at the end is a list.
+struct Item {
+    enum Kind : std::uint8_t { source, inner, left } kind = source;
+    std::uint32_t number = 0; // of the source
+    Expression on;            // of a join
+};
+
+// A sub-SELECT over `count` sources from `first` on.
+struct Exists {
+    std::uint32_t first = 0, count = 0;
+    bool is_value = false; // it stands in expressions; else it is a condition beside WHERE
+    bool negated = false;
+    Expression condition;
+    Expression unless; // of a condition: it holds where this does as well
+};
+
+// An aggregate of one person's rows.
+struct Aggregate {
+    Name function;
+    Name collation;
+    bool distinct = false;
+    Expression argument; // none: rows
+    Expression filter;
+};
+
+// One row for each person between FROM and the measures.
+struct PerPerson {
+    std::vector<Column> person;  // what names a person
+    std::vector<Column> carried; // columns with one value for a person, in the order of their bytes
+    std::vector<Aggregate> aggregates;
+    Expression where;
+};
+
+enum class Kind : std::uint8_t { rows, present, people, values, sum, pair, triple, products, moments, quantile };
+constexpr Kind last_kind = Kind::quantile;
+
+struct Measure {
+    Kind kind = Kind::rows;
+    std::vector<Expression> arguments; // of products and moments y and x
+    std::vector<Column> person;        // what names the people that are counted
+    std::int64_t fraction = 0;         // 10^-9 of a quantile
+    Expression filter;
+};
+
+struct Plan {
+    std::vector<Source> sources; // of FROM, then of sub-SELECTs
+    std::vector<Item> from;
+    Expression where;
+    std::vector<Exists> exists;
+    std::optional<PerPerson> per_person;
+    std::vector<Expression> keys;
+    std::vector<Measure> measures; // in the order of their bytes
+};
+
+constexpr std::uint32_t most_sources = 15;
+constexpr std::int64_t fraction_one = 1000000000;
+
+// ---- bytes ---------------------------------------------------------------------------------------------------------
+
+// Raised for bytes that are no plan.
+struct InvalidPlan : std::runtime_error {
+    using std::runtime_error::runtime_error;
+};
+
+std::string encode(const Plan &plan);
+std::string encode(const Measure &measure);
+std::string encode(const Column &column);
+
+// Whether the node is this column.
+bool is_column(const Node &node, const Column &column);
+
+// Reads a plan. encode() of it is the same bytes. Errors: InvalidPlan, in time and memory linear in their number.
+Plan decode(std::string_view bytes);
+
+// Checks what the types of the fields do not say: that expressions are whole, and that numbers name something. Errors: InvalidPlan.
+void check(const Plan &plan);
+
+// Returns for each node where its first operand's subtree begins. Errors: InvalidPlan for nodes that are no single expression.
+std::vector<std::size_t> beginnings(const Expression &expression);
+// Returns the operands of a node, from left to right.
+std::vector<std::size_t> operands(const Expression &expression, const std::vector<std::size_t> &begins, std::size_t node);
+
+// What a condition of a CASE with an operand compares it with: a node, or a truth value that folding has left out.
+struct Compared {
+    enum { with_node, with_true, with_false } how = with_node;
+    std::size_t node = 0;
+};
+// Errors: InvalidPlan for a condition that is none of these.
+Compared compared(const Expression &expression, const std::vector<std::size_t> &begins, std::size_t condition);
+
+} // namespace dp::plan
