@@ -9,6 +9,7 @@
 #include "query/constants.hpp"
 #include "query/joint.hpp"
 #include "query/semi.hpp"
+#include "query/shape.hpp"
 #include "query/units.hpp"
 extern "C" {
 #include <catalog/pg_operator.h>

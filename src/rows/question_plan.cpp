@@ -3,6 +3,7 @@
 #include "border/scope.hpp"
 #include "query/constants.hpp"
 #include "query/joint.hpp"
+#include "query/limits.hpp"
 #include "query/parse.hpp"
 #include "query/semi.hpp"
 #include "query/shape.hpp"
