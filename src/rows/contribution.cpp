@@ -151,18 +151,6 @@ static int take_keys(const Question *question, const KeySite *sites, border::Rea
     return isnull ? -1 : cell;
 }
 
-// -1: it is not in the answer.
-static int declared_group(const Question *question, const Datum *keys, const bool *nulls) {
-    int64 place = 0;
-    for (int i = 0; i < question->leaf->nkeys; i++) {
-        const int at = question->domains[i].find(keys[i], nulls[i]);
-        if (at < 0)
-            return -1;
-        place = place * question->domains[i].count + at;
-    }
-    return group_at_place(question, place);
-}
-
 static void merge_values(const Question *question, int128 *into, const int128 *from) {
     int c = 0;
     for (int j = 0; j < question->nmeasures; j++) {

@@ -175,18 +175,6 @@ void read_coordinates(const Question *question, const Datum *columns, privacy::i
         read_cells(question, columns, values, nullptr);
 }
 
-// Number of the declared group; -1: somebody's key that nobody declared, or that WHERE excludes, which changes nothing.
-static int declared_group(const Question *question, const Datum *keys, const bool *nulls) {
-    int64 place = 0;
-    for (int i = 0; i < question->leaf->nkeys; i++) {
-        int at = question->domains[i].find(keys[i], nulls[i]);
-        if (at < 0)
-            return -1;
-        place = place * question->domains[i].count + at;
-    }
-    return group_at_place(question, place);
-}
-
 // Reads the store once, each group in memory that is reset behind it: the data may have any number of groups that nobody declared,
 // and comparing keys may copy them.
 template <class Take> static void for_each_group(Tuplestorestate *store, TupleDesc desc, Take &&take) {

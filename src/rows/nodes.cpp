@@ -93,11 +93,10 @@ Node *value_where(Node *condition, Node *value) {
 }
 
 Node *make_exact_sum(Node *argument, Node *filter) {
-    Oid sum = exprType(argument) == INT8OID ? F_SUM_INT8 : F_SUM_NUMERIC;
     auto *zero = makeConst(NUMERICOID, -1, InvalidOid, -1, NumericGetDatum(int64_to_numeric(0)), false, false);
     auto *choice = makeNode(CoalesceExpr);
     choice->coalescetype = NUMERICOID;
-    choice->args = list_make2(make_aggregate(sum, NUMERICOID, list_make1(argument), filter), zero);
+    choice->args = list_make2(make_aggregate(F_SUM_INT8, NUMERICOID, list_make1(argument), filter), zero);
     choice->location = -1;
     return reinterpret_cast<Node *>(choice);
 }

@@ -20,7 +20,7 @@ Node *null_test(Node *node, NullTestType type);
 Node *another(Node *node);
 // CASE WHEN the condition holds THEN the value END: NULL elsewhere.
 Node *value_where(Node *condition, Node *value);
-// COALESCE(sum(argument), 0), a numeric; of bigint or numeric.
+// COALESCE(sum(argument), 0), a numeric; of bigint.
 Node *make_exact_sum(Node *argument, Node *filter);
 // SELECT FROM entry WHERE ..., with aggregates.
 Query *make_aggregation(RangeTblEntry *entry, Node *where);

@@ -155,6 +155,17 @@ int group_at_place(const Question *question, int64 place) {
     return found == end || *found != place ? -1 : static_cast<int>(found - question->places);
 }
 
+int declared_group(const Question *question, const Datum *keys, const bool *nulls) {
+    int64 place = 0;
+    for (int i = 0; i < question->leaf->nkeys; i++) {
+        const int at = question->domains[i].find(keys[i], nulls[i]);
+        if (at < 0)
+            return -1;
+        place = place * question->domains[i].count + at;
+    }
+    return group_at_place(question, place);
+}
+
 bool counts_values(const Question *question) {
     for (int j = 0; j < question->nmeasures; j++)
         if ((*question->measures)[j].of_values)

@@ -211,6 +211,8 @@ const Expression *expression_of(const Question *question, int aggregate);
 // be far larger than the list of its places.
 int64 place_of_group(const Question *question, int group);
 int group_at_place(const Question *question, int64 place);
+// Returns the number of the declared group with these keys; -1: nobody declared them, or WHERE excludes them.
+int declared_group(const Question *question, const Datum *keys, const bool *nulls);
 // Whether some measure counts different values.
 bool counts_values(const Question *question);
 // The sources of one key, as varnos.
