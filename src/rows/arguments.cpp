@@ -93,8 +93,8 @@ query::Range range_over_columns(Node *expression, ColumnRanges *columns) {
 
 // ---- expressions ---------------------------------------------------------------------------------------------------
 
-// Each aggregate evaluates its argument by itself; those of a triple do so three times, those of two columns six times, and a
-// selection once more.
+// Counts as if each aggregate evaluated its argument by itself, those of a triple three times, as where Citus keeps the rows, those of
+// two columns six times, and a selection once more.
 static void add_evaluations(const query::Leaf *leaf, int argument, const query::RowCost &once, query::RowCost *cost) {
     constexpr int of_triple = 3, of_joint = privacy::coordinates_of(privacy::MeasureKind::moments), of_selection = 1;
     int times = 0;
