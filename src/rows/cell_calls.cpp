@@ -142,8 +142,8 @@ static Node *count_column(const Question *question, int j, Node *filter) {
     return measure.of_values ? count_of_values(argument, filter) : count_aggregate(argument, filter);
 }
 
-// Of a pair or triple all parts of a value make 1 together, so the second one follows from how many values there are. Integers are
-// counted wherever there are any.
+// Says whether a coordinate is asked for as a count. All parts of a pair or triple make 1 together, so the second one follows from
+// how many values there are. Integers are counted wherever there are any.
 static bool is_counted(MeasureKind kind, int coordinate) {
     return coordinate == 1 && (kind == MeasureKind::pair || kind == MeasureKind::triple);
 }
