@@ -83,7 +83,7 @@ INSERT INTO hides VALUES -- columns are compared with values of hidden rows
 INSERT INTO hides SELECT n, 'nothing', NULL FROM unnest('{dp_rdr.total_functions,dp_low,dp_high,dp_profile,dp_profile_epsilon,
     dp_risk_profile,dp_profile_utility,dp_choose_contribution,dp_find_epsilon,dp_find_and_release_epsilon,
     dp_rdr.timestamptz_pl_interval,dp_rdr.timestamptz_mi_interval,dp_rdr.timestamptz,dp_rdr.timestamp,dp_rdr.date,
-    dp_rdr.date_trunc,dp_rdr.extract,dp_rdr.date_part,dp_rdr.age,dp_rdr.to_char,dp_rdr.text}'::text[]) n;
+    dp_rdr.date_trunc,dp_rdr.extract,dp_rdr.date_part,dp_rdr.to_char,dp_rdr.text}'::text[]) n;
 SELECT DISTINCT r.kind, r.name AS not_in_the_list FROM readable r WHERE r.name NOT IN (SELECT name FROM hides) ORDER BY 1, 2;
 SELECT DISTINCT h.name AS not_readable FROM hides h WHERE h.name NOT IN (SELECT name FROM readable) ORDER BY 1;
 -- A view over a table has its statistics in the plan; so has a function in SQL, which is inlined.
