@@ -44,6 +44,7 @@ SELECT dp_grant('pupil_dp', 'regress_clerk');
 SELECT dp_grant('pupil_dp', 'regress_clerk', tau => 0.5);
 SELECT jsonb_pretty(to_jsonb(p) - 'view') FROM dp_rdr.policy p WHERE p.view = 'pupil_dp'::regclass;
 SELECT dp_grant('pupil_dp', 'regress_clerk', delta => 1e-6, epsilon_max => 5, epsilon_total => 2, candidates => '{0.1,0.5,5}', weight_max => 4);
+SELECT dp_grant('pupil_dp', 'regress_clerk', mechanism => 'Gaussian');
 SELECT dp_grant('pupil_dp', 'regress_clerk', mechanism => 'gaussian');
 SELECT stored('tau', 'mechanism', 'delta', 'epsilon_max', 'epsilon_total', 'candidates', 'weight_min', 'weight_max', 'selection');
 SELECT dp_grant('pupil_dp', 'regress_clerk', delta => 0); -- the mechanism is kept

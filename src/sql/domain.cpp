@@ -206,7 +206,7 @@ DP_CALL(dp_set_contribution) {
     require_first(fcinfo, 1);
     Oid relation = protected_relation(PG_GETARG_OID(0));
     LockRelationOid(relation, AccessShareLock);
-    Limits limits = limit_arguments(fcinfo, 1);
+    const Limits limits = limit_arguments(fcinfo, 1);
     Visit visit = Visit::write();
     lock_declarations(visit, relation);
     const UnitPath *path = declared_unit(relation);
@@ -214,13 +214,10 @@ DP_CALL(dp_set_contribution) {
         refuse_state(psprintf("a row of %s is a unit: there is nothing to limit", qualified_name(relation)),
                      psprintf("dp_set_unit('%s', 'column', max_rows => ...) says whose rows they are.",
                               qualified_name(relation)));
-    if (limits.max_rows == 0)
-        limits.max_rows = path->max_rows;
-    if (limits.max_groups == 0)
-        limits.max_groups = path->max_groups;
-    if (limits.max_rows_per_group == 0)
-        limits.max_rows_per_group = path->max_rows_per_group;
-    store_limits(visit, relation, path, limits);
+    auto kept = [](int passed, int set) { return passed > 0 ? passed : set; };
+    store_limits(visit, relation, path,
+                 Limits{kept(limits.max_rows, path->max_rows), kept(limits.max_groups, path->max_groups),
+                        kept(limits.max_rows_per_group, path->max_rows_per_group)});
     visit.leave();
     tell_accuracy(relation);
     PG_RETURN_VOID();
