@@ -284,7 +284,7 @@ DP_CALL(dp_grant) {
     run_as(catalog::relation_owner(settings->view), psprintf("GRANT SELECT ON %s TO %s", settings->view_name, grantee));
     tell(of_views);
     tell(of_others);
-    tell_about_policy(settings, row);
+    warn_of_candidates(row);
     warn_of_grantee(settings, row);
     PG_RETURN_VOID();
 }

@@ -3,9 +3,6 @@
 #include "border/versions.hpp"
 #include "catalog/decimals.hpp"
 #include "sql/arguments.hpp"
-extern "C" {
-#include <commands/dbcommands.h>
-}
 
 using dp::catalog::Visit;
 
@@ -75,22 +72,8 @@ static void warn_of_tau(const Row &policy, privacy::Epsilon smallest) {
              errhint("Pass a smaller tau, or smaller candidates.")));
 }
 
-static void tell_about_auto(const catalog::Settings *settings) {
-    catalog::Reading reading = catalog::Reading::open();
-    const catalog::Bound *bound = catalog::read_bound(reading, settings->relation);
-    reading.close();
-    if (bound != nullptr && (bound->settings.basis_of(false) != privacy::Basis::rho || bound->settings.splits_pure()))
-        ereport(NOTICE, (errmsg("mechanism auto is Laplace noise under the bound \"%s\" of %s",
-                                privacy::name_of(bound->settings.bound), settings->relation_name),
-                         errhint("It is Gaussian where that is more accurate under dp_set_odometer('%s', 'zcdp', ...) "
-                                 "without an epsilon_pure.",
-                                 settings->relation_name)));
-}
-
 // Warns only: a policy that denies everything is granted all the same, as more may be set later.
-void tell_about_policy(const catalog::Settings *settings, const Row &policy) {
-    if (policy.is(policy_mechanism, "auto"))
-        tell_about_auto(settings);
+void warn_of_candidates(const Row &policy) {
     const privacy::Epsilon most = catalog::to_epsilon(policy.values[policy_epsilon_max], "epsilon_max");
     const privacy::Epsilon smallest = smallest_candidate(policy);
     if (smallest > most)
@@ -104,11 +87,12 @@ void tell_about_policy(const catalog::Settings *settings, const Row &policy) {
         warn_of_share(policy, most);
 }
 
-// ---- other ways to the rows ----------------------------------------------------------------------------------------
+// ---- what a policy is beside -----------------------------------------------------------------------------------------
 
-// Policies of other roles under which this one may ask as well; and one that is granted all the same, as the unit may be declared anew.
+// $1: the table, $2: the role, $3: whether a profile was passed, $4: selection, $5: mechanism, $6, $7: names of table and view. Finds
+// policies of other roles under which this one may ask as well. A selection is granted all the same, as the unit may be declared anew.
 static constexpr char reports_sql[] = R"sql(
-SELECT 'warning', format('role %s may also ask under policies of other roles on views of %s: %s', $2::regrole, $5,
+SELECT 'warning', format('role %s may also ask under policies of other roles on views of %s: %s', $2::regrole, $6,
     string_agg(p.grantee::text || ' on ' || p.view::text, ', ' ORDER BY p.grantee::text COLLATE "C", p.view::text COLLATE "C")),
   'Answers under them are not counted in its risk profile.',
   'Revoke the membership, or the policies; or set a profile for the table with dp_set_odometer(), which counts everybody''s answers.'
@@ -117,29 +101,20 @@ JOIN dp_rdr.restricted_view v ON v.relation = o.relation JOIN dp_rdr.policy p ON
 WHERE $3 AND t.relation::oid = $1 AND p.grantee::oid <> $2 AND pg_has_role($2, p.grantee::oid, 'MEMBER')
   AND NOT EXISTS (SELECT FROM pg_roles r WHERE r.oid = $2 AND r.rolsuper) HAVING count(*) > 0
 UNION ALL
-SELECT 'warning', format('queries of %s will be refused: epsilon cannot be selected by tau_var where a person may have several rows', $6),
+SELECT 'notice', format('mechanism auto is Laplace noise under the bound "%s" of %s', d.bound, $6), NULL,
+  format('It is Gaussian where that is more accurate under dp_set_odometer(%L, ''zcdp'', ...) without an epsilon_pure.', $6)
+FROM dp_rdr.protected_table t JOIN dp_rdr.privacy_domain d ON d.id = t.domain
+WHERE t.relation::oid = $1 AND $5 = 'auto' AND (d.bound <> 'zcdp' OR d.epsilon_pure > 0)
+UNION ALL
+SELECT 'warning', format('queries of %s will be refused: epsilon cannot be selected by tau_var where a person may have several rows', $7),
   NULL, 'Grant tau instead.'
 FROM dp_rdr.protected_table t WHERE t.relation::oid = $1 AND $4 = 'released' AND t.max_rows IS NOT NULL)sql";
 
 Reports reports_on_policy(const Visit &visit, const catalog::Settings *settings, const Row &policy, bool profiled) {
     return reports_of(visit, reports_sql,
                       {settings->relation, DatumGetObjectId(policy.values[policy_grantee]), profiled,
-                       policy.text_of(policy_selection), settings->relation_name, settings->view_name});
-}
-
-// Returns what lets a role read the table itself; null when nothing does.
-static const char *reads_table(Oid role, Oid relation) {
-    if (superuser_arg(role))
-        return "it is a superuser";
-    Oid owner = catalog::relation_owner(relation);
-    if (has_privs_of_role(role, owner))
-        return psprintf("it may act for %s, the owner", quote_identifier(GetUserNameFromId(owner, false)));
-    if (pg_class_aclcheck(relation, role, ACL_SELECT) == ACLCHECK_OK)
-        return has_privs_of_role(role, ROLE_PG_READ_ALL_DATA) ? "it has the privileges of pg_read_all_data"
-                                                              : "it has SELECT on the table";
-    if (pg_attribute_aclcheck_all(relation, role, ACL_SELECT, ACLMASK_ANY) == ACLCHECK_OK)
-        return "it has SELECT on columns of the table";
-    return nullptr;
+                       policy.text_of(policy_selection), policy.text_of(policy_mechanism), settings->relation_name,
+                       settings->view_name});
 }
 
 void warn_of_schema(Oid role, Oid relation, const char *kind) {
@@ -152,37 +127,37 @@ void warn_of_schema(Oid role, Oid relation, const char *kind) {
                       errhint("GRANT USAGE ON SCHEMA %s TO %s;", name, grantee)));
 }
 
-// A role that cannot log in is there for its members, who connect with rights of their own.
-static void warn_of_database(Oid role, const char *grantee) {
-    HeapTuple tuple = SearchSysCache1(AUTHOID, ObjectIdGetDatum(role));
-    const bool logs_in = HeapTupleIsValid(tuple) && ((Form_pg_authid)GETSTRUCT(tuple))->rolcanlogin;
-    if (HeapTupleIsValid(tuple))
-        ReleaseSysCache(tuple);
-    if (!logs_in || border::may_connect(MyDatabaseId, role))
-        return;
-    const char *database = quote_identifier(get_database_name(MyDatabaseId));
-    ereport(WARNING, (errmsg("role %s may not connect to the database %s", grantee, database),
-                      errhint("GRANT CONNECT ON DATABASE %s TO %s;", database, grantee)));
-}
+// $1: the table, $2: the role, $3: selection, $4: the table's name. A role that cannot log in is there for its members, who connect with
+// rights of their own.
+static constexpr char grantee_sql[] = R"sql(
+SELECT 'warning', w.message, w.detail, w.hint
+FROM pg_roles r JOIN pg_class c ON c.oid = $1, LATERAL (SELECT r.oid::regrole AS name,
+  CASE WHEN r.rolsuper THEN 'it is a superuser'
+       WHEN pg_has_role(r.oid, c.relowner, 'USAGE') THEN format('it may act for %s, the owner', c.relowner::regrole)
+       WHEN has_table_privilege(r.oid, c.oid, 'SELECT') THEN
+         CASE WHEN pg_has_role(r.oid, 'pg_read_all_data', 'USAGE') THEN 'it has the privileges of pg_read_all_data'
+              ELSE 'it has SELECT on the table' END
+       WHEN has_any_column_privilege(r.oid, c.oid, 'SELECT') THEN 'it has SELECT on columns of the table' END AS reads) x,
+LATERAL (VALUES
+  ($3 = 'within_data', format('answers to role %s will not be differentially private', x.name),
+   format('Under within_data epsilon is chosen from the private rows: an answer, its noise and a denial can tell whether one person '
+          'is there. What is shown to %s is outside the guarantee that other roles'' answers carry.', x.name),
+   'selection => ''within_domain'' is differentially private.'),
+  (x.reads IS NOT NULL, format('role %s can read %s itself: %s', x.name, $4, x.reads),
+   'No answer''s noise hides anything from who can read the rows.', 'dp_audit() lists what to revoke.'),
+  (r.rolcanlogin AND NOT has_database_privilege(r.oid, current_database(), 'CONNECT'),
+   format('role %s may not connect to the database %I', x.name, current_database()), NULL,
+   format('GRANT CONNECT ON DATABASE %I TO %s;', current_database(), x.name))) w (found, message, detail, hint)
+WHERE r.oid = $2 AND w.found)sql";
 
 void warn_of_grantee(const catalog::Settings *settings, const Row &policy) {
     const Oid role = DatumGetObjectId(policy.values[policy_grantee]);
-    const char *grantee = quote_identifier(GetUserNameFromId(role, false));
-    if (policy.is(policy_selection, "within_data"))
-        ereport(WARNING,
-                (errmsg("answers to role %s will not be differentially private", grantee),
-                 errdetail("Under within_data epsilon is chosen from the private rows: an answer, its noise and a "
-                           "denial can tell whether one person is there. What is shown to %s is outside the guarantee "
-                           "that other roles' answers carry.",
-                           grantee),
-                 errhint("selection => 'within_domain' is differentially private.")));
-    const char *reason = reads_table(role, settings->relation);
-    if (reason != nullptr)
-        ereport(WARNING, (errmsg("role %s can read %s itself: %s", grantee, settings->relation_name, reason),
-                          errdetail("No answer's noise hides anything from who can read the rows."),
-                          errhint("dp_audit() lists what to revoke.")));
+    Visit visit = Visit::read();
+    const Reports reports = reports_of(
+        visit, grantee_sql, {settings->relation, role, policy.text_of(policy_selection), settings->relation_name});
+    visit.leave();
+    tell(reports);
     warn_of_schema(role, settings->view, "restricted view");
-    warn_of_database(role, grantee);
 }
 
 } // namespace dp::sql

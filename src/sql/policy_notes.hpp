@@ -38,8 +38,8 @@ privacy::Epsilon share_of(const Row &policy);
 // Looks for what lets the role learn more than the policy says, or less.
 Reports reports_on_policy(const catalog::Visit &visit, const catalog::Settings *settings, const Row &policy,
                           bool profiled);
-// Tells about queries that the policy will deny, and about its mechanism.
-void tell_about_policy(const catalog::Settings *settings, const Row &policy);
+// Warns of queries that the policy will deny.
+void warn_of_candidates(const Row &policy);
 // Warns where answers to the role are not private, or it can read the rows, or lacks rights that queries need.
 void warn_of_grantee(const catalog::Settings *settings, const Row &policy);
 
