@@ -212,6 +212,12 @@ SELECT dp_unprotect('marks_dp'), dp_unprotect('class_dp');
 DROP TABLE marks, class;
 RESET ROLE;
 
+-- After a restore of a part the domain may be gone.
+BEGIN;
+DELETE FROM dp_rdr.privacy_domain;
+SELECT dp_set_odometer('pupil', epsilon_total => 1);
+ROLLBACK;
+
 SELECT dp_unprotect('"Closed".pupil_dp'), dp_unprotect('pupil_dp');
 DROP TABLE pupil;
 DROP SCHEMA "Closed";

@@ -103,10 +103,10 @@ static bool find_earlier(Oid view, Oid relation, Oid *earlier_view, Oid *earlier
 
 static void grant_again(Oid view) {
     Visit visit = Visit::read();
-    uint64 rows = run_with_oid(visit,
-                               "SELECT string_agg(r.oid::regrole::text, ', ' ORDER BY r.oid) FROM dp_rdr.policy p "
-                               "JOIN pg_roles r ON r.oid = p.grantee WHERE p.view::oid = $1 HAVING count(*) > 0",
-                               view);
+    uint64 rows = run(visit,
+                      "SELECT string_agg(r.oid::regrole::text, ', ' ORDER BY r.oid) FROM dp_rdr.policy p "
+                      "JOIN pg_roles r ON r.oid = p.grantee WHERE p.view::oid = $1 HAVING count(*) > 0",
+                      {view});
     const char *grantees = rows == 1 ? visit.spi.text(0, 1) : nullptr;
     visit.leave();
     if (grantees != nullptr)

@@ -1,7 +1,7 @@
 // dp_forget: ends that stored answers are given again (doc/controller.md).
 #include "catalog/access.hpp"
 #include "sql/arguments.hpp"
-#include "sql/controller.hpp"
+#include "sql/setter.hpp"
 
 using dp::catalog::Visit;
 
@@ -13,15 +13,15 @@ DP_CALL(dp_forget) {
     require(fcinfo, 0, "relation");
     Oid relation = protected_relation(PG_GETARG_OID(0));
     Visit visit = Visit::write();
-    (void)run_with_oid(visit,
-                       "INSERT INTO dp_rdr.forgotten AS f (table_id, times) "
-                       "SELECT t.domain, 1 FROM dp_rdr.protected_table t WHERE t.relation::oid = $1 "
-                       "ON CONFLICT (table_id) DO UPDATE SET times = f.times + 1",
-                       relation);
-    uint64 answers = run_with_oid(visit,
-                                  "DELETE FROM dp_rdr.stored_answer a USING dp_rdr.protected_table t "
-                                  "WHERE t.domain = a.table_id AND t.relation::oid = $1",
-                                  relation);
+    run(visit,
+        "INSERT INTO dp_rdr.forgotten AS f (table_id, times) "
+        "SELECT t.domain, 1 FROM dp_rdr.protected_table t WHERE t.relation::oid = $1 "
+        "ON CONFLICT (table_id) DO UPDATE SET times = f.times + 1",
+        {relation});
+    const uint64 answers = run(visit,
+                               "DELETE FROM dp_rdr.stored_answer a USING dp_rdr.protected_table t "
+                               "WHERE t.domain = a.table_id AND t.relation::oid = $1",
+                               {relation});
     visit.leave();
     PG_RETURN_INT64(static_cast<int64>(answers));
 }

@@ -142,7 +142,8 @@ Row read_row(const Visit &visit, const Options &options, std::initializer_list<O
             appendStringInfo(list, "coalesce(p.%s, %s)", option.name, option.initial);
     });
     if (visit.run(psprintf("SELECT %s FROM %s", columns, from), options.nkeys, types_of(options), row.values) != 1)
-        elog(ERROR, "the row that is to be set is gone");
+        refuse_state(psprintf("the domain of %s is gone", catalog::qualified_name(*keys.begin())),
+                     "Protect the table again with dp_protect(), for a further view: its totals are rebuilt.");
     MemoryContext old = MemoryContextSwitchTo(visit.spi.caller);
     for (int i = options.nkeys; i < options.n; i++) {
         bool isnull;
