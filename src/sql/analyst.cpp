@@ -95,7 +95,7 @@ Oid *types_of(TupleDesc desc) {
     return types;
 }
 
-static release::Ask ask_of(FunctionCallInfo fcinfo, const Parameters &parameters, TupleDesc expected) {
+release::Ask ask_of(FunctionCallInfo fcinfo) {
     release::Ask ask = {};
     ask.asker = catalog::current_asker();
     ask.leaf = text_argument(fcinfo, release_leaf);
@@ -108,6 +108,11 @@ static release::Ask ask_of(FunctionCallInfo fcinfo, const Parameters &parameters
     require(fcinfo, release_replay, "replay");
     ask.anew = !PG_GETARG_BOOL(release_replay);
     ask.limits = query::or_as_set(asked_limits(fcinfo, release_max_rows));
+    return ask;
+}
+
+static release::Ask ask_of(FunctionCallInfo fcinfo, const Parameters &parameters, TupleDesc expected) {
+    release::Ask ask = ask_of(fcinfo);
     ask.noutputs = expected->natts;
     ask.output_types = types_of(expected);
     ask.parameter_types = parameters.types;

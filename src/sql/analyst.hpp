@@ -1,4 +1,4 @@
-// What an analyst's calls that are answered by a keeper have in common.
+// Serves the calls of analysts that a keeper answers.
 #pragma once
 
 #include "query/rest.hpp"
@@ -15,6 +15,8 @@ void check_not_temporary(const query::Leaf *leaf);
 // 0A000 for a join.
 void check_one_view(const query::Leaf *leaf, const char *what);
 
+// Reads the arguments of release() up to its limits. Errors: 22023 for values that are none.
+release::Ask ask_of(FunctionCallInfo fcinfo);
 // Checks the ask, sends it, waits, and remembers the answer (release/last). estate: of the statement that it is part of, if that may
 // ask for others; or null.
 void ask_keeper(release::Ask *ask, ReturnSetInfo *result, EState *estate, query::Use use);

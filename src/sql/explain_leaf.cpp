@@ -23,7 +23,7 @@
 #include "rows/measures.hpp"
 #include "rows/narrowed.hpp"
 #include "rows/resolve.hpp"
-#include "sql/arguments.hpp"
+#include "sql/analyst.hpp"
 #include "sql/refusal.hpp"
 #include "sql/statement.hpp"
 #include "sql/told.hpp"
@@ -144,34 +144,6 @@ static query::Leaf *read_leaf(const char *text, Call *call) {
     return leaf;
 }
 
-static std::optional<double> float_argument(const Call *call, int argument) {
-    auto *constant = castNode(Const, list_nth(call->function->args, argument));
-    return constant->constisnull ? std::nullopt : std::make_optional(DatumGetFloat8(constant->constvalue));
-}
-
-static privacy::Wanted wanted_of_call(const Call *call) {
-    privacy::Wanted wanted = {float_argument(call, 3), float_argument(call, 4), float_argument(call, 5).value_or(1)};
-    check_wanted(wanted);
-    return wanted;
-}
-
-static release::Terms terms_of_call(const Call *call, const catalog::Policy *policy) {
-    auto *epsilon = lsecond_node(Const, call->function->args);
-    auto *weight = lthird_node(Const, call->function->args);
-    privacy::Epsilon requested;
-    if (!epsilon->constisnull)
-        requested = catalog::checked_epsilon(epsilon->constvalue, "epsilon");
-    release::Terms terms = release::terms_of(*policy, epsilon->constisnull ? nullptr : &requested,
-                                             weight->constisnull ? 1 : DatumGetFloat8(weight->constvalue));
-    terms.wanted = wanted_of_call(call);
-    return terms;
-}
-
-static int limit_argument(const Call *call, int argument, const char *name) {
-    auto *constant = castNode(Const, list_nth(call->function->args, argument));
-    return constant->constisnull ? 0 : query::checked_limit(DatumGetInt32(constant->constvalue), name);
-}
-
 static bool is_written_out(const FuncExpr *function) {
     ListCell *cell;
     foreach (cell, function->args)
@@ -179,6 +151,23 @@ static bool is_written_out(const FuncExpr *function) {
             return false;
     return list_length(function->args) == query::release_arguments &&
            !linitial_node(Const, function->args)->constisnull;
+}
+
+// Reads the arguments of a call as release() reads its own.
+static release::Ask ask_of_call(const FuncExpr *function) {
+    auto *fcinfo = static_cast<FunctionCallInfo>(palloc0(SizeForFunctionCallInfo(query::release_arguments)));
+    ListCell *cell;
+    foreach (cell, function->args) {
+        auto *constant = lfirst_node(Const, cell);
+        fcinfo->args[fcinfo->nargs++] = NullableDatum{constant->constvalue, constant->constisnull};
+    }
+    return ask_of(fcinfo);
+}
+
+static release::Terms terms_of_ask(const release::Ask &ask, const catalog::Policy &policy) {
+    release::Terms terms = release::terms_of(policy, ask.has_epsilon ? &ask.epsilon : nullptr, ask.weight);
+    terms.wanted = ask.wanted;
+    return terms;
 }
 
 // Estimates an answer that costs nothing: only how accurate it is.
@@ -213,14 +202,8 @@ static bool is_asked_before(const List *keys, Datum key) {
     return false;
 }
 
-// Returns true if a stored answer would do.
-static bool asks_stored(const Call *call) {
-    auto *replay = castNode(Const, list_nth(call->function->args, 6));
-    return !replay->constisnull && DatumGetBool(replay->constvalue);
-}
-
 // Finds answers that cost nothing: of declared groups alone, of a question that was answered before or that an earlier leaf asks.
-static void find_uncharged(const Call *call, const catalog::Reading &reading, const rows::Question *question,
+static void find_uncharged(const release::Ask &ask, const catalog::Reading &reading, const rows::Question *question,
                            const catalog::Policy *policy, const List *asked_before, release::Terms *terms,
                            Verdict *verdict) {
     if (question->groups_only) {
@@ -229,9 +212,9 @@ static void find_uncharged(const Call *call, const catalog::Reading &reading, co
         verdict->uncharged = true;
         return;
     }
-    if (!asks_stored(call))
+    if (ask.anew)
         return;
-    const release::Identity identity = release::identity_of(question, GetConfigOption("TimeZone", false, false));
+    const release::Identity identity = release::identity_of(question, ask.time_zone);
     terms->replay = release::look_up(reading, question, *terms, *policy, identity, true);
     if (terms->replay == nullptr)
         return;
@@ -250,21 +233,20 @@ void explain_leaf(Call *call, const List *earlier, const List *asked_before, con
     verdict->known = is_written_out(call->function);
     if (!verdict->known)
         return;
-    const char *query = TextDatumGetCString(linitial_node(Const, call->function->args)->constvalue);
-    query::Leaf *leaf = read_leaf(query, call);
+    const release::Ask ask = ask_of_call(call->function);
+    query::Leaf *leaf = read_leaf(ask.leaf, call);
     if (leaf->noutputs != call->ncolumns)
         ereport(ERROR, (errcode(ERRCODE_DATATYPE_MISMATCH),
                         errmsg("the declared columns are not those of the query on the restricted view")));
-    leaf->limits = query::or_as_set({limit_argument(call, 7, "max_rows"), limit_argument(call, 8, "max_groups"),
-                                     limit_argument(call, 9, "max_rows_per_group"), false});
+    leaf->limits = ask.limits;
     border::check_permissions(leaf->query);
     catalog::Reading reading = catalog::Reading::open();
     rows::Question *question = rows::prepare(reading, leaf, nullptr);
-    question->asker = catalog::current_asker();
+    question->asker = ask.asker;
     catalog::Policy *policy = catalog::policy_of_all(reading, question->settings, question->asker);
     question->grantee = policy->grantee_name;
     release::check_direct(*policy, *question->settings);
-    release::Terms terms = terms_of_call(call, policy);
+    release::Terms terms = terms_of_ask(ask, *policy);
     terms.mechanism = release::chosen_mechanism(reading, question, terms, false);
     rows::set_mechanism(question, terms.mechanism);
     verdict->units = question->units;
@@ -278,7 +260,7 @@ void explain_leaf(Call *call, const List *earlier, const List *asked_before, con
     verdict->used =
         question->thresholded && query::use_of_groups(reinterpret_cast<Node *>(const_cast<FuncExpr *>(call->function))) != query::Use::shown;
     verdict->cases = terms.delta.units() > 0;
-    find_uncharged(call, reading, question, policy, asked_before, &terms, verdict);
+    find_uncharged(ask, reading, question, policy, asked_before, &terms, verdict);
     if (!verdict->uncharged)
         verdict->estimate = release::estimate(reading, question, terms, earlier, magnitude);
     verdict->mechanism = verdict->estimate.mechanism == privacy::Mechanism::laplace ? "laplace" : "gaussian";
