@@ -3,26 +3,18 @@
 #include "sql/explain.hpp"
 
 #include "release/ask.hpp"
-#include "release/choose.hpp"
 #include "release/judge.hpp"
 #include "release/replay.hpp"
 
-#include "border/grouping.hpp"
 #include "border/permissions.hpp"
-#include "border/scope.hpp"
 #include "border/walk.hpp"
 #include "catalog/facade.hpp"
 #include "query/date_style.hpp"
 #include "query/shown_names.hpp"
 #include "query/remedy.hpp"
-#include "query/rest.hpp"
 #include "query/rewrite.hpp"
-#include "query/constants.hpp"
-#include "query/units.hpp"
 #include "rows/asked_units.hpp"
-#include "rows/measures.hpp"
 #include "rows/narrowed.hpp"
-#include "rows/resolve.hpp"
 #include "sql/analyst.hpp"
 #include "sql/refusal.hpp"
 #include "sql/statement.hpp"
@@ -132,18 +124,6 @@ static void name_columns(const Query *leaf, Call *call) {
     }
 }
 
-// Reads a leaf as release() does.
-static query::Leaf *read_leaf(const char *text, Call *call) {
-    border::SettingsScope settings = border::SettingsScope::enter();
-    query::Parsed parsed = query::parse_select(text);
-    border::flatten_grouping(parsed.query);
-    name_columns(parsed.query, call);
-    Query *evaluated;
-    query::Leaf *leaf = query::check_own_leaf(parsed, nullptr, &evaluated);
-    settings.leave();
-    return leaf;
-}
-
 static bool is_written_out(const FuncExpr *function) {
     ListCell *cell;
     foreach (cell, function->args)
@@ -161,13 +141,9 @@ static release::Ask ask_of_call(const FuncExpr *function) {
         auto *constant = lfirst_node(Const, cell);
         fcinfo->args[fcinfo->nargs++] = NullableDatum{constant->constvalue, constant->constisnull};
     }
-    return ask_of(fcinfo);
-}
-
-static release::Terms terms_of_ask(const release::Ask &ask, const catalog::Policy &policy) {
-    release::Terms terms = release::terms_of(policy, ask.has_epsilon ? &ask.epsilon : nullptr, ask.weight);
-    terms.wanted = ask.wanted;
-    return terms;
+    release::Ask ask = ask_of(fcinfo);
+    ask.parameters = makeParamList(0);
+    return ask;
 }
 
 // Estimates an answer that costs nothing: only how accurate it is.
@@ -203,27 +179,22 @@ static bool is_asked_before(const List *keys, Datum key) {
 }
 
 // Finds answers that cost nothing: of declared groups alone, of a question that was answered before or that an earlier leaf asks.
-static void find_uncharged(const release::Ask &ask, const catalog::Reading &reading, const rows::Question *question,
-                           const catalog::Policy *policy, const List *asked_before, release::Terms *terms,
-                           Verdict *verdict) {
+static void find_uncharged(const catalog::Reading &reading, const rows::Question *question,
+                           const release::Terms &terms, const List *asked_before, Verdict *verdict) {
     if (question->groups_only) {
         verdict->estimate =
-            estimate_of(release::list_groups(question, *terms), "declared groups alone, nothing charged");
+            estimate_of(release::list_groups(question, terms), "declared groups alone, nothing charged");
         verdict->uncharged = true;
         return;
     }
-    if (ask.anew)
+    if (terms.replay == nullptr)
         return;
-    const release::Identity identity = release::identity_of(question, ask.time_zone);
-    terms->replay = release::look_up(reading, question, *terms, *policy, identity, true);
-    if (terms->replay == nullptr)
-        return;
-    verdict->replayable = terms->replay->key.hash;
-    verdict->uncharged = terms->replay->past != nullptr;
+    verdict->replayable = terms.replay->key.hash;
+    verdict->uncharged = terms.replay->past != nullptr;
     if (verdict->uncharged)
-        verdict->estimate = estimate_of(release::give_again(question, *terms), replayed_reason);
+        verdict->estimate = estimate_of(release::give_again(question, terms), replayed_reason);
     else if (is_asked_before(asked_before, verdict->replayable)) {
-        verdict->estimate = estimate_again(release::estimate(reading, question, *terms, NIL, nullptr));
+        verdict->estimate = estimate_again(release::estimate(reading, question, terms, NIL, nullptr));
         verdict->uncharged = true;
     }
 }
@@ -233,34 +204,28 @@ void explain_leaf(Call *call, const List *earlier, const List *asked_before, con
     verdict->known = is_written_out(call->function);
     if (!verdict->known)
         return;
-    const release::Ask ask = ask_of_call(call->function);
-    query::Leaf *leaf = read_leaf(ask.leaf, call);
+    release::Ask ask = ask_of_call(call->function);
+    query::Leaf *leaf = release::check_own_ask(&ask);
+    name_columns(leaf->query, call);
     if (leaf->noutputs != call->ncolumns)
         ereport(ERROR, (errcode(ERRCODE_DATATYPE_MISMATCH),
                         errmsg("the declared columns are not those of the query on the restricted view")));
-    leaf->limits = ask.limits;
-    border::check_permissions(leaf->query);
-    catalog::Reading reading = catalog::Reading::open();
-    rows::Question *question = rows::prepare(reading, leaf, nullptr);
-    question->asker = ask.asker;
-    catalog::Policy *policy = catalog::policy_of_all(reading, question->settings, question->asker);
-    question->grantee = policy->grantee_name;
-    release::check_direct(*policy, *question->settings);
-    release::Terms terms = terms_of_ask(ask, *policy);
-    terms.mechanism = release::chosen_mechanism(reading, question, terms, false);
-    rows::set_mechanism(question, terms.mechanism);
+    const release::Resolved resolved = release::resolve(ask, leaf, false);
+    const rows::Question *question = resolved.question;
+    release::Terms terms = resolved.terms;
     verdict->units = question->units;
     verdict->style = query::style_of_dates(leaf->query);
     verdict->lacks_null = release::null_text(question);
     verdict->narrowed = rows::text_of_narrowed(question);
     verdict->rows_per_group = rows::is_spread(question) ? question->rows_per_group : 0;
     verdict->clipped = rows::clipping_text(question, terms.mechanism);
+    catalog::Reading reading = catalog::Reading::open();
     const catalog::Terms *now = catalog::read_terms(reading, question->settings->view, InvalidOid, InvalidOid);
     terms.bound = now == nullptr ? nullptr : &now->bound;
     verdict->used =
         question->thresholded && query::use_of_groups(reinterpret_cast<Node *>(const_cast<FuncExpr *>(call->function))) != query::Use::shown;
     verdict->cases = terms.delta.units() > 0;
-    find_uncharged(ask, reading, question, policy, asked_before, &terms, verdict);
+    find_uncharged(reading, question, terms, asked_before, verdict);
     if (!verdict->uncharged)
         verdict->estimate = release::estimate(reading, question, terms, earlier, magnitude);
     verdict->mechanism = verdict->estimate.mechanism == privacy::Mechanism::laplace ? "laplace" : "gaussian";

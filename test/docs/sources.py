@@ -34,7 +34,7 @@ USERS = {  # a name, as a regular expression: who may use it
     # Who is a keeper, and who asks under a policy.
     r"\bbecome_keeper\(": "rows/reader keeper/keeper",
     r"\bcheck_reader\(const Question|rows::check_reader\(|^ +check_reader\(question": "rows/reader rows/evaluate risk/leave_one_out",
-    r"rows::prepare\(": "release/ask sql/explain_leaf sql/profile sql/question",
+    r"rows::prepare\(": "release/ask sql/profile sql/question",
 }
 
 # What begins with the question whether this process may.
@@ -42,7 +42,6 @@ CHECKED = {
     "rows/evaluate.cpp": r"^Sums evaluate\([^{;]*\{\n    check_reader\(question\);",
     "rows/evaluate.cpp ": r"^void count_rows_of_units\([^{;]*\{\n    check_reader\(question\);",
     "risk/leave_one_out.cpp": r"^Memo \*leave_one_out\([^{;]*\{\n    rows::check_reader\(question\);",
-    "sql/explain_leaf.cpp": r"question->grantee = policy->grantee_name;",
     "release/ask.cpp": r"question->grantee = policy->grantee_name;",
     "sql/question.cpp": r"if \(!border::owns_relation\([^}]*rows::prepare\(",
 }
