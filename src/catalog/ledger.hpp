@@ -16,7 +16,7 @@
 
 namespace dp::catalog {
 
-// What is to be charged. Texts live in the caller's memory.
+// Says what is to be charged. Texts live in the caller's memory.
 struct Charge {
     const Settings *settings;
     Asker asker;
@@ -42,14 +42,14 @@ struct Charge {
     privacy::Epsilon profile;
     privacy::Delta delta, delta_noise, delta_groups;
     const char *parameters; // JSON object: public facts only
-    // What will be released, for the zCDP cost of the noise that the chosen epsilon means (plan_release).
+    // Names what will be released, for the zCDP cost of the noise that the chosen epsilon means (plan_release).
     const std::vector<privacy::Measure> *measures;
     const std::vector<uint64> *sensitivities; // D_j of each measure, lattice units
     bool thresholded;
     // For a charge that ends a sparse vector round: what its selection was charged, and the most that the round could have
     // come to. Otherwise 0.
     privacy::Epsilon selection, worst;
-    // Of a step of a round the price is given (as_step); none of the others are looked at then but settings, share and deltas.
+    // Gives the price of a step of a round (as_step); none of the others are looked at then but settings, share and deltas.
     privacy::Step step;
 };
 
@@ -83,7 +83,7 @@ struct Reason {
     bool has_period, lifetime; // spent and total are those of a period; of all periods together
 };
 
-// What became of a request. Flat bytes, so that it can stand in shared memory.
+// Tells what became of a request. Flat bytes, so that it can stand in shared memory.
 struct Verdict {
     Outcome outcome;
     privacy::Epsilon epsilon; // what was charged
@@ -143,7 +143,7 @@ void commit(Entry *entry);
 // Runs the charge to its end and returns the epsilon that was charged. Errors: refuse(), check_can_charge().
 privacy::Epsilon charge(const Charge &what);
 
-// The same charge as a step of a round: algorithm `accuracy`. ceiling: the most that the round can come to in epsilon, 0 on the
+// Returns the charge as a step of a round: algorithm `accuracy`. ceiling: the most that the round can come to in epsilon, 0 on the
 // basis rho. The writer does not choose: it charges the step if table and role may pay it. A later step that is `denied` (it counts
 // as no denial) or `changing` ends the round with what is paid; nothing was charged for it.
 Charge as_step(const Charge &what, const privacy::Step &step, privacy::Epsilon ceiling);
@@ -162,7 +162,7 @@ Verdict join_domains(const Settings &from, const Joining &into, const char *quer
 
 // Refuses where nothing can be asked: recovery, parallel workers (55000, with hint).
 void check_can_ask();
-// The same, and SERIALIZABLE: for calls that charge, and read rows in their own process.
+// Refuses these, and SERIALIZABLE: for calls that charge, and read rows in their own process.
 void check_can_charge();
 
 } // namespace dp::catalog

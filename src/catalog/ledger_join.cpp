@@ -1,4 +1,4 @@
-// What was charged to one domain becomes a charge of another: rows of kind `join`.
+// Makes what was charged to one domain a charge of another: rows of kind `join`.
 #include "catalog/ledger_join.hpp"
 
 #include "catalog/ledger_sums.hpp"
@@ -142,7 +142,7 @@ void write_join(const Spi &spi, const Entry &join, const Carried &carried, const
                             read_share(reading, side->odometer.id, carried.grantee, side->odometer.state.epoch));
         reading.close();
     }
-    // As a charge while no period is set: it is in none, and leaves none.
+    // Like a charge while no period is set: it is in none, and leaves none.
     enter_period(standing_of(side->odometer, share, side->bound->settings, price.at), carried.account, share,
                  &side->odometer);
     write(spi, entry_for(what), price, share, &side->odometer);
@@ -180,7 +180,7 @@ const char **grantees_of(const Spi &spi, const Side &from, uint64 *n) {
     return grantees;
 }
 
-// What roles have of an account, each, and last what is nobody's share. Both sums are carried as they are.
+// Lists what roles have of an account, each, and last what is nobody's share. Both sums are carried as they are.
 List *parts_of(const Spi &spi, const Reading &reading, const Side &from, privacy::Account account, int64 releases) {
     privacy::Totals totals = from.odometer.state.totals;
     auto *rest = static_cast<Carried *>(palloc(sizeof(Carried)));
@@ -228,7 +228,7 @@ void carry(const Spi &spi, const Entry &join, const Side &from, Side *into) {
 
 // ---- the declarations ----------------------------------------------------------------------------------------------
 
-// What stays under the old id is its ledger, and the odometer that this ends with. Answers that were stored under it are not given again;
+// Leaves its ledger under the old id, and the odometer that this ends with. Answers that were stored under it are not given again;
 // denials and requests are those of the tables. (A version of its own for the domain that stays: what was prepared before is asked again.)
 void move_declarations(const Spi &spi, const Side &from, const Side &into) {
     static border::Statement statements[] = {
@@ -278,7 +278,7 @@ Outcome look_again(const Spi &spi, const Entry &entry, Side *from, Side *into) {
     return Outcome::committed;
 }
 
-// What was told in one domain counts in the other. Its epochs end with it, also where the sum does not fit.
+// Counts what was told in one domain in the other. Its epochs end with it, also where the sum does not fit.
 Outcome count_together(const Spi &spi, const Entry &entry, Side *from, Side *into, Reason *reason) {
     for (Side *side : {from, into})
         if (!enter_epoch(spi, *side->settings, side->bound->epoch, &side->odometer))

@@ -10,8 +10,8 @@ namespace dp::catalog {
 // for a join has looked at these; the writer looks again under the locks.
 const char *versions_of_domains(const border::Spi &spi, bool read_only, const char *id, const char *other);
 
-// What these say of the first of the two: nothing was ever charged, answered or denied there, and nobody has a policy on its views. It
-// joins under any rule.
+// Tells whether they say that nothing was ever charged, answered or denied in the first of the two, and that nobody has a policy on its
+// views. It joins under any rule.
 bool is_untold(const char *versions);
 
 // In the writer's transaction: locks both domains and both odometers, ends their epochs, adds the sums of the entry's domain to those

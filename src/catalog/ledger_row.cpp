@@ -109,7 +109,7 @@ const char *mechanism_of(const Entry &entry) {
     return entry.what->mechanism == privacy::Mechanism::laplace ? "laplace" : "gaussian";
 }
 
-// Who asks does not know on which basis he will be charged.
+// Returns the guarantee on the basis that is charged: who asks does not know it.
 const char *guarantee_of(const Charge &what, const Price &price) {
     if (price.basis == privacy::Basis::epsilon || strncmp(what.guarantee, "(epsilon, delta)", 16) != 0)
         return what.guarantee;
@@ -168,7 +168,7 @@ Datum sealed(const LedgerColumns &row) {
                                DirectFunctionCall1(namein, CStringGetDatum("UTF8")));
 }
 
-// As dp_rdr.ledger_hash() does: version, previous hash and content, with a vertical bar between them.
+// Hashes like dp_rdr.ledger_hash(): version, previous hash and content, with a vertical bar between them.
 Datum chained(Datum head, Datum content) {
     bytea *previous = DatumGetByteaPP(head), *said = DatumGetByteaPP(content);
     StringInfoData all;

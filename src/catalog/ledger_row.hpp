@@ -6,7 +6,7 @@
 
 namespace dp::catalog {
 
-// What one charge comes to.
+// Says what one charge comes to.
 struct Price {
     privacy::Cost cost;
     privacy::Epsilon selection; // what of its epsilon paid for a selection
@@ -22,10 +22,10 @@ struct Price {
 // Writes the row behind the one with the hash `head`, a bytea, and returns its own hash.
 Datum write_ledger_row(const border::Spi &spi, const Entry &entry, const Price &price, Datum head);
 
-// Of a row that moves sums from one place to another: nothing is released with it.
+// Tells whether a row moves sums from one place to another: nothing is released with it.
 bool is_carried(const Charge &what);
 
-// What is kept of a query's text: all of it, or the beginning and a mark.
+// Returns what is kept of a query's text: all of it, or the beginning and a mark.
 const char *kept_query(const char *query);
 
 // Names as they are now, or what stands for what is gone.

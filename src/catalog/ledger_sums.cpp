@@ -103,7 +103,7 @@ bool raise_claim(privacy::Account account, const privacy::BoundSettings &bound, 
 static const char *const adds = "%1$s = trim_scale(o.%1$s + $%2$d)";
 static const char *const keeps = "%1$s = coalesce($%2$d, o.%1$s)";
 static const char *const sets = "%1$s = $%2$d";
-// What a share has of another epoch than $3 is forgotten.
+// Forgets what a share has of another epoch than $3.
 static const char *const adds_in_epoch = "%1$s = trim_scale(CASE o.epoch WHEN $3 THEN o.%1$s ELSE 0 END + $%2$d)";
 static const char *const is_set_in_epoch = "%1$s = o.epoch = $3 AND o.%1$s OR $%2$d";
 
@@ -236,7 +236,7 @@ static void write_closing(const Spi &spi, const Settings &settings, privacy::Acc
     write(spi, entry, price, nullptr, odometer);
 }
 
-// What this batch has added to shares belongs to the epoch that ends: it is written with its number.
+// Writes what this batch has added to shares with the number of the epoch that ends.
 static void end_shares(const Spi &spi, OpenOdometer *odometer) {
     ListCell *cell;
     foreach (cell, odometer->shares) {

@@ -40,13 +40,13 @@ enum class Lock { held, busy, missing };
 Lock lock_odometer(const border::Spi &spi, OpenOdometer *odometer);
 
 OpenShare *share_of(OpenOdometer *odometer, const char *grantee);
-// The same with what its row has, which is not what this batch has added.
+// Returns a share with what its row has, which is not what this batch has added.
 OpenShare *known_share(OpenOdometer *odometer, const char *grantee, const privacy::Totals &stored);
 
-// What the sums are of which a charge is decided now, in the periods that the clock and they themselves say.
+// Returns the sums on which a charge is decided now, in the periods that the clock and they themselves say.
 privacy::Standing standing_of(const OpenOdometer &odometer, const OpenShare *share, const privacy::BoundSettings &bound,
                               TimestampTz at);
-// What is to be charged belongs to the period in which it was decided.
+// Puts what is to be charged into the period in which it was decided.
 void enter_period(const privacy::Standing &standing, privacy::Account account, OpenShare *share,
                   OpenOdometer *odometer);
 

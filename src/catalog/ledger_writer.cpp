@@ -52,7 +52,7 @@ Standpoint standpoint_of(const Basis *basis, const OpenOdometer &odometer) {
     return {basis, at, standing_of(odometer, basis->share, basis->terms->bound, at)};
 }
 
-// Of what is accepted.
+// Writes what is accepted.
 void put_charge(const Spi &spi, const Entry &entry, const Standpoint &point, Price price, OpenOdometer *odometer) {
     const Charge &what = *entry.what;
     enter_period(point.sums, what.account, point.basis->share, odometer);
@@ -242,7 +242,7 @@ void serve_all(const Spi &spi, Item *items, int n) {
 }
 
 // A cancel of the wait for synchronous standbys would look like success, so none can come while the transaction commits.
-// What does come waits for the caller's handler.
+// One that does come waits for the caller's handler.
 struct CancelsHeld {
     sigset_t saved;
     static CancelsHeld enter() {

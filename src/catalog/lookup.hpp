@@ -43,7 +43,7 @@ struct Lookup {
     List *rows_with(const char *column, Datum uuid, const char *index) const;
     // All rows, in the order of the primary key.
     List *all_rows() const;
-    // The same, one by one, for what may be too much to hold.
+    // Visits rows one by one, where they may be too much to hold.
     void each_with(const char *column, Datum uuid, const char *index, SeeRow see, void *argument) const;
     void each(SeeRow see, void *argument) const;
 };

@@ -37,7 +37,7 @@ struct Requested {
 // Null: there is none. with_rows: the answer as well.
 const Requested *find_request(const Reading &reading, int64 id, bool with_rows);
 
-// What a role is to a request.
+// Says what a role is to a request.
 struct Access {
     bool requester, owner, reviewer;
     const Settings *settings; // of its view; null: it is not registered any more
@@ -55,7 +55,7 @@ const char *shown_state(const Requested &request);
 // Whether the table has reviewers.
 bool has_reviewers(const Reading &reading, Oid relation);
 
-// That an owner is shown rows for it, in his transaction: once it is committed he declares no decision on it to be one on public
+// Writes down that an owner is shown rows for it, in his transaction: once it is committed he declares no decision on it to be one on public
 // facts. Nor on any signal on the same answer, which is about the same rows: those that wait are marked with it, and the answer for those
 // that are asked for later. Of what is decided nothing else is written: the charge was before.
 void record_look(const Requested &request);
@@ -73,7 +73,7 @@ struct Claim {
     int64 request;
     const char *terms; // a JSON object, to which the price is added
     const char *basis, *approver;
-    // Of the charges before, of a selection:
+    // Says of the charges before, of a selection:
     bool taken;               // there is one
     int64 ledger_row;         // of the last; 0: none was written
     privacy::Epsilon charged; // of all of them
@@ -89,7 +89,7 @@ struct Settling {
     const char *law;                         // JSON; or null
 };
 
-// As the extension's owner, in the writer's transaction. False: it is decided, expired, or somebody else has it.
+// Takes it as the extension's owner, in the writer's transaction. False: it is decided, expired, or somebody else has it.
 bool take_request(const border::Spi &spi, const Claim &claim);
 void mark_charged(const border::Spi &spi, const Claim &claim, privacy::Epsilon epsilon, int64 ledger_row);
 // False: it is not in the state in which that charge has left it.

@@ -1,4 +1,4 @@
-// What controllers declared: protected tables, restricted views, bounds, groups, policies (read half of the catalog).
+// Reads what controllers declared: protected tables, restricted views, bounds, groups, policies (read half of the catalog).
 // Backend region: plain structs in CurrentMemoryContext, errors by ereport.
 #pragma once
 
@@ -88,7 +88,7 @@ ArrayType *column_groups(const Reading &reading, Oid relation, const char *colum
 // Leaves in settings->policies which versions of policies that rests on.
 Policy *policy_of(const Reading &reading, Settings *settings, const Asker &asker);
 
-// The same for a query over several views: one on each, equal but for the view (55000 otherwise, naming the difference).
+// Returns that of a query over several views: one on each, equal but for the view (55000 otherwise, naming the difference).
 Policy *policy_of_all(const Reading &reading, Settings *settings, const Asker &asker);
 
 // The bound of a protected table; null if it is none.
@@ -99,7 +99,7 @@ struct Bound {
 };
 Bound *read_bound(const Reading &reading, Oid relation);
 
-// What the writer compares and decides on, read in one go.
+// Holds what the writer compares and decides on, read in one go.
 struct Terms {
     Oid relation;
     const char *id_text;
@@ -111,7 +111,7 @@ struct Terms {
 };
 // Reads those of a view alone, without policies; null when it is not registered.
 Terms *terms_of_view(const Reading &reading, Oid view);
-// The terms of a view for the role and, unless it is InvalidOid, the grantee whose policy it asks under. Null when the view is not
+// Reads the terms of a view for the role and, unless it is InvalidOid, the grantee whose policy it asks under. Null when the view is not
 // registered.
 Terms *read_terms(const Reading &reading, Oid view, Oid role, Oid grantee, const OtherViews *others = nullptr);
 

@@ -46,7 +46,7 @@ int64 times_forgotten(const Reading &reading, const pg_uuid_t &table) {
     return times;
 }
 
-// What has expired goes a hundred at a time, which is more than is stored; what somebody else deletes already is left to him.
+// Deletes what has expired, a hundred at a time, which is more than is stored; what somebody else deletes already is left to him.
 static void delete_expired(const border::Spi &spi) {
     static border::Statement statement(
         "DELETE FROM dp_rdr.stored_answer a USING (SELECT s.table_id, s.grantee, s.key, s.at "

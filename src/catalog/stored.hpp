@@ -13,7 +13,7 @@ struct StoredKey {
     Datum hash;  // a bytea
 };
 
-// What is stored of an answer, as columns.
+// Holds what is stored of an answer, as columns.
 struct StoredAnswer {
     Datum charged;       // a jsonb
     ArrayType *groups;   // text[]; null: the groups are declared
@@ -34,7 +34,7 @@ const StoredAnswer *find_stored(const Reading &reading, const StoredKey &key, co
 // How often the answers about a table were forgotten.
 int64 times_forgotten(const Reading &reading, const pg_uuid_t &table);
 
-// As the extension's owner, in the writer's transaction; deletes what has expired. Waits for nobody.
+// Stores an answer, as the extension's owner, in the writer's transaction; deletes what has expired. Waits for nobody.
 void put_stored(const border::Spi &spi, const Storing &what);
 
 } // namespace dp::catalog

@@ -33,7 +33,7 @@ static void check_reviewers_words(const Approval &approval) {
                          "other terms.")));
 }
 
-// What an owner decides who may have looked is kept apart; he may declare that nobody has.
+// Keeps apart what an owner decides who may have looked; he may declare that nobody has.
 static bool is_sighted(const Approval &approval, const catalog::Requested &request, const catalog::Requested *parent) {
     bool review = strcmp(request.decider, "review") == 0;
     if (approval.in_sight && review)
@@ -62,7 +62,7 @@ static bool is_sighted(const Approval &approval, const catalog::Requested &reque
     return false;
 }
 
-// Of a signal: what it goes on from is an answer that was handed out.
+// Checks that a signal goes on from an answer that was handed out.
 static void check_parent(const catalog::Requested &request, const catalog::Requested *parent) {
     if (!request.is_signal())
         return;
@@ -139,7 +139,7 @@ static void check_signal_terms(const Decision &decision, const Terms &terms) {
                  errhint("The owner of the table passes tau, without a selection, or epsilon.")));
 }
 
-// What a profile promises, of a table or of a role, rests on decisions that do not depend on the data.
+// Refuses decisions that may depend on the data under a profile, of a table or of a role: it promises for others alone.
 static void check_data_terms(const Decision &decision, const catalog::Settings &settings, const catalog::Policy &policy,
                              const Terms &terms) {
     check_signal_terms(decision, terms);
@@ -228,7 +228,7 @@ static ArrayType *array_of(Datum *elements, bool *nulls, int64 n, Oid type, int1
     return construct_md_array(elements, nulls, 1, dimensions, lower_bounds, type, length, by_value, align);
 }
 
-// As texts, which mean the same after a dump elsewhere.
+// Returns the rows as texts, which mean the same after a dump elsewhere.
 static ArrayType *rows_of(const Answer &answer, const int *columns, int n) {
     border::SettingsScope settings = border::SettingsScope::enter();
     auto *outputs = static_cast<FmgrInfo *>(palloc0(sizeof(FmgrInfo) * (n + 1)));

@@ -7,7 +7,7 @@
 
 namespace dp::release {
 
-// What an approver says, as it travels. Who he is comes with the slot.
+// Holds what an approver says, as it travels. His role comes with the slot.
 struct Approval {
     int64 request;
     bool has_tau, has_tau_var, has_epsilon;
@@ -19,7 +19,7 @@ struct Approval {
     bool hold;        // the answer is for him first
 };
 
-// What it comes to, for this request and this approver.
+// Says what it comes to, for this request and this approver.
 struct Decision {
     int64 request;
     const char *approver; // his name
@@ -34,7 +34,7 @@ inline const char *basis_name(bool sighted) {
     return sighted ? "rows" : "public";
 }
 
-// What becomes of it, for the approver: no row and no exact number.
+// Tells the approver what becomes of it: no row and no exact number.
 struct Settled {
     char state[16];
     privacy::Epsilon epsilon;
@@ -58,7 +58,7 @@ catalog::Claim claim_of(const Decision &decision);
 // The answer as it is stored. As the requester, under his time zone.
 catalog::Settling *settle(const catalog::Requested &request, const Decision &decision, const rows::Question *question,
                           const Terms &terms, const char *time_zone, const Answer &answer);
-// Of the columns that an answer has, of error95 of the outputs of a leaf: NULL for a key.
+// Returns error95 of the columns that an answer has, from that of the outputs of a leaf: NULL for a key.
 ArrayType *error_array(const double *error95, const int *columns, int n);
 
 } // namespace dp::release

@@ -191,7 +191,7 @@ uint64 versions_hash(const rows::Question *question) {
                                question->looked_up);
 }
 
-// What was measured before was measured under the same settings, or its mean with what is measured now would say nothing.
+// Refuses settings other than those of the measurements before: their mean with what is measured now would say nothing.
 static void check_unchanged(const Ask &ask, const rows::Question *question) {
     if (ask.refines && (ask.refinable.versions != versions_hash(question) ||
                         ask.refinable.public_rows != rows::hash_of_public_rows(question)))
@@ -202,7 +202,7 @@ static void check_unchanged(const Ask &ask, const rows::Question *question) {
                  errdetail("Nothing was charged."), errhint("Ask anew with dp_query().")));
 }
 
-// Of the table's settings, what the way to an accuracy depends on: read where it is asked for, and where noise is Gaussian, which may
+// Returns what the way to an accuracy depends on of the table's settings: read where it is asked for, and where noise is Gaussian, which may
 // be refined later.
 static const privacy::BoundSettings *bound_of(const catalog::Reading &reading, const catalog::Settings &settings,
                                               const Terms &terms, bool refines) {

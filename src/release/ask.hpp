@@ -49,7 +49,7 @@ struct Resolved {
 
 // Parses and checks the leaf.
 query::Leaf *leaf_of(const Ask &ask);
-// The same, and checks its columns, and the caller's SELECT on the view (as the current role). Errors: those of
+// Parses it, checks its columns, and the caller's SELECT on the view (as the current role). Errors: those of
 // query::parse_select and check_leaf; 42804 for other columns; 42501.
 query::Leaf *check_ask(const Ask &ask);
 // Checks an ask like check_ask, in the asker's process, before a keeper gets it. Evaluates constants that may take long, as the

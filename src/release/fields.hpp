@@ -12,7 +12,7 @@ namespace dp::release {
 
 // A string, or a number as it is written; null for null.
 const char *text_field(JsonbContainer *object, const char *name);
-// The same where it must be there.
+// Returns one that must be there.
 const char *required_field(JsonbContainer *object, const char *name);
 int int_field(JsonbContainer *object, const char *name);
 double double_field(JsonbContainer *object, const char *name);

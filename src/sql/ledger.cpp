@@ -4,6 +4,7 @@
 #include "catalog/access.hpp"
 #include "catalog/decimals.hpp"
 #include "catalog/odometer.hpp"
+#include "catalog/parameters.hpp"
 #include "catalog/settings.hpp"
 #include "sql/ledger.hpp"
 
@@ -16,20 +17,19 @@ using dp::sql::ProtectedTable;
 // A protected table, or one of its restricted views. Invalid OID if it is neither.
 ProtectedTable find_protected(Oid argument) {
     ProtectedTable table{InvalidOid, Datum{0}, nullptr};
+    const char *id = nullptr;
     Visit visit = Visit::read();
-    Oid types[1] = {OIDOID};
-    Datum values[1] = {ObjectIdGetDatum(argument)};
-    uint64 rows = visit.run("SELECT t.relation::oid, t.domain FROM dp_rdr.protected_table t WHERE t.relation::oid = $1 "
-                            "OR t.relation = (SELECT v.relation FROM dp_rdr.restricted_view v WHERE v.view::oid = $1)",
-                            1, types, values);
-    if (rows > 0) {
+    if (run(visit,
+            "SELECT t.relation::oid, t.domain FROM dp_rdr.protected_table t WHERE t.relation::oid = $1 "
+            "OR t.relation = (SELECT v.relation FROM dp_rdr.restricted_view v WHERE v.view::oid = $1)",
+            argument) > 0) {
         bool isnull;
         table.relation = DatumGetObjectId(Spi::value(0, 1, &isnull));
-        auto *id = static_cast<pg_uuid_t *>(MemoryContextAlloc(visit.spi.caller, sizeof(pg_uuid_t)));
-        memcpy(id, DatumGetUUIDP(Spi::value(0, 2, &isnull)), sizeof(pg_uuid_t));
-        table.id = UUIDPGetDatum(id);
+        id = visit.spi.text(0, 2);
     }
     visit.leave();
+    if (id != nullptr) // in the caller's memory
+        table.id = DirectFunctionCall1(uuid_in, CStringGetDatum(id));
     return table;
 }
 
@@ -54,7 +54,7 @@ namespace {
 
 using namespace dp;
 
-// What is stored of a table as a whole, and of its epoch and its periods as no charge may have met them yet.
+// Holds what is stored of a table as a whole, and of its epoch and its periods as no charge may have met them yet.
 struct Account {
     privacy::BoundSettings bound;
     privacy::Odometer odometer;
@@ -94,7 +94,7 @@ struct Output {
     }
 };
 
-// What the epoch has come to under zcdp, with all before it; rho is that of the epoch alone.
+// Puts what the epoch has come to under zcdp, with all before it; rho is that of the epoch alone.
 void put_zcdp(Output *output, const Account &account, const privacy::Spent &spent, const privacy::Claim &claim) {
     privacy::Loss loss = border::core([&] { return privacy::shown(spent, account.bound); });
     privacy::Epsilon anytime = border::core([&] { return privacy::shown_anytime(spent, account.bound, claim); });
@@ -128,7 +128,7 @@ void put_claim_for_life(Output *output, const privacy::BoundSettings &bound, con
         output->set(col_delta_claim, spent.delta);
 }
 
-// What is guaranteed of the public account, whatever is asked from now on. Nothing rests on the other.
+// Puts what is guaranteed of the public account, whatever is asked from now on. Nothing rests on the other.
 void put_claim(Output *output, const Account &account) {
     const privacy::BoundSettings &bound = account.bound;
     const privacy::Spent &spent = account.odometer.totals.of_public;

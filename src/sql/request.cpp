@@ -74,7 +74,7 @@ static const RangeTblFunction *only_release(const Query *query) {
 }
 
 namespace {
-// What is asked, as it is stored.
+// Holds what is asked, as it is stored.
 struct Asked {
     const RangeTblFunction *function;
     const Query *query;
@@ -137,7 +137,7 @@ static void read_columns(Asked *question) {
     }
 }
 
-// What is kept for nothing until somebody decides.
+// Bounds what is kept for nothing until somebody decides.
 static void check_size(const Asked &question) {
     if (question.parameters.len > query::max_text)
         ereport(ERROR, (errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
@@ -308,7 +308,7 @@ void lock_requester(const catalog::Settings &settings, Oid requester) {
     (void)LockAcquire(&tag, ExclusiveLock, false, false);
 }
 
-// Of what is committed now, whatever an older snapshot of the transaction shows, and of what it has made itself.
+// Counts what is committed now, whatever an older snapshot of the transaction shows, and what it has made itself.
 void check_pending_requests(const catalog::Settings &settings, Oid requester) {
     CommandCounterIncrement();
     Visit visit = Visit::read();

@@ -21,7 +21,7 @@ namespace dp::sql {
 
 // ---- looking -------------------------------------------------------------------------------------------------------
 
-// What was decided in sight of the rows tells its price to their owner alone.
+// Tells the price of a decision in sight of the rows to their owner alone.
 static const char *const requests_sql = R"sql(
 SELECT r.id, r.at, r.requester::text, r.view::text, r.kind, coalesce(r.task ->> 'call', r.query), r.purpose, s.state,
        CASE WHEN r.basis IS DISTINCT FROM 'rows' OR a.owner THEN (r.terms ->> 'epsilon')::numeric END,
@@ -219,7 +219,7 @@ static release::Approval approval_of(FunctionCallInfo fcinfo) {
     return approval;
 }
 
-// Who may not see it hears the same as of one that is not there.
+// Finds a request. One that may not see it hears the same as of one that is not there.
 static const catalog::Requested *decided_request(int64 id, catalog::Access *access) {
     catalog::Reading reading = catalog::Reading::open();
     const catalog::Requested *request = catalog::find_request(reading, id, false);

@@ -1,4 +1,4 @@
-// What requests and signals have in common.
+// Shares what requests and signals have in common.
 #pragma once
 
 #include "catalog/requests.hpp"

@@ -1,9 +1,8 @@
 // dp_verify_ledger: whether the rows of a ledger are those that were written, and come to its totals.
 #include "border/guard.hpp"
 #include "border/versions.hpp"
-#include "catalog/access.hpp"
-#include "catalog/decimals.hpp"
 #include "catalog/ledger_rebuild.hpp"
+#include "catalog/parameters.hpp"
 #include "catalog/settings.hpp"
 #include "sql/ledger.hpp"
 
@@ -18,18 +17,10 @@ struct Ledger {
     Datum id; // uuid, of the domain
     bool whole;
 
-    // Runs a statement with the parameters id, whole and a third one; those at its end may be missing.
-    uint64 run(const Visit &visit, const char *sql, int nargs = 1, Oid type = InvalidOid, Datum third = Datum{0}) const {
-        Oid types[3] = {UUIDOID, BOOLOID, type};
-        Datum values[3] = {id, BoolGetDatum(whole), third};
-        return visit.run(sql, nargs, types, values);
-    }
-
-    // Runs a statement that reads rows by their keys, however many of them the planner expects behind the verified one.
-    uint64 run(const Visit &visit, border::Statement &statement) const {
-        Oid types[2] = {UUIDOID, BOOLOID};
-        Datum values[2] = {id, BoolGetDatum(whole)};
-        return visit.run(statement, 2, types, values);
+    // Runs a statement with the parameters id, whole, and others. One that is kept reads rows by their keys, however many of them the
+    // planner expects behind the verified one.
+    template <class Sql, class... T> uint64 run(const Visit &visit, Sql &&sql, const T &...others) const {
+        return catalog::run(visit, sql, catalog::Typed{UUIDOID, id}, whole, others...);
     }
 };
 
@@ -211,9 +202,8 @@ ORDER BY f.fault LIMIT 1)sql";
 
 // Returns the last row of the ledger; 0 without one.
 int64 last_row(const Visit &visit, const Ledger &ledger) {
-    bool isnull;
     ledger.run(visit, "SELECT coalesce(max(l.id), 0) FROM dp_rdr.ledger_row l WHERE l.table_id = $1");
-    return DatumGetInt64(Spi::value(0, 1, &isnull));
+    return catalog::first_number();
 }
 
 // Remembers that the rows up to $3 are whole, and what they come to. A run is a stretch of an account's rows in one period: what is
@@ -248,7 +238,7 @@ void remember(const Ledger &ledger, int64 row) {
     Visit visit = Visit::write();
     Oid table = get_relname_relid("verified_ledger", get_namespace_oid("dp_rdr", false));
     if (ConditionalLockRelationOid(table, ShareRowExclusiveLock))
-        ledger.run(visit, remember_sql, 3, INT8OID, Int64GetDatum(row));
+        ledger.run(visit, remember_sql, row);
     visit.leave();
 }
 
@@ -262,7 +252,7 @@ char *misfit_of_joined(const Ledger &joined, const Ledger &ledger) {
     Visit visit = Visit::read();
     const int64 row = last_row(visit, joined);
     char *misfit = misfit_of_rows(visit, joined);
-    if (misfit == nullptr && joined.run(visit, joined_sql, 3, UUIDOID, ledger.id) > 0)
+    if (misfit == nullptr && joined.run(visit, joined_sql, catalog::Typed{UUIDOID, ledger.id}) > 0)
         misfit = visit.spi.text(0, 1);
     visit.leave();
     if (misfit == nullptr)
