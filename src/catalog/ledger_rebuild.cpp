@@ -79,26 +79,25 @@ now AS (
   SELECT coalesce(greatest(max(l.epoch), max(l.epoch) FILTER (WHERE l.kind = 'closing') + 1), 0) AS epoch, true AS whole
   FROM dp_rdr.ledger_row l WHERE l.table_id = $1),)sql";
 
+// Columns of odometers and of shares, for each account (@), and what the rows make of them.
+static const char *const columns =
+    "@_epsilon, @_delta, @_rho, @_pure, @_rho_only, @_epsilon_before, @_period_kind, @_period_start, @_period_epsilon, "
+    "@_period_delta";
+static const char *const sums =
+    "trim_scale(@.epsilon), trim_scale(@.delta), trim_scale(@.rho), trim_scale(@.pure), @.rho_only, "
+    "trim_scale(@.epsilon_before), @_period.kind, @_period.start, trim_scale(coalesce(@_period.epsilon, 0)), "
+    "trim_scale(coalesce(@_period.delta, 0))";
+
 static const char *const odometer_sql = R"sql(
-INSERT INTO dp_rdr.odometer (id, relation_name, owner, public_epsilon, public_delta, public_releases,
-  conditional_epsilon, conditional_delta, conditional_releases, head, public_rho, public_pure, public_rho_only,
-  public_epsilon_before, public_delta_before, conditional_rho, conditional_pure, conditional_rho_only,
-  conditional_epsilon_before, conditional_delta_before, epoch, claim_epsilon, claim_conversion, claim_mechanisms,
-  claim_target, conditional_conversion, public_period_kind, public_period_start, public_period_epsilon,
-  public_period_delta, conditional_period_kind, conditional_period_start, conditional_period_epsilon,
-  conditional_period_delta)
-SELECT $1, $2, $3, trim_scale(p.epsilon), trim_scale(p.delta), p.releases,
-  trim_scale(c.epsilon), trim_scale(c.delta), c.releases,
-  coalesce((SELECT h.hash FROM dp_rdr.ledger_row h WHERE h.table_id = $1 ORDER BY h.id DESC LIMIT 1), '\x'),
-  trim_scale(p.rho), trim_scale(p.pure), p.rho_only, trim_scale(p.epsilon_before), trim_scale(p.delta_before),
-  trim_scale(c.rho), trim_scale(c.pure), c.rho_only, trim_scale(c.epsilon_before), trim_scale(c.delta_before), n.epoch,
-  p.claim_epsilon, p.claim_conversion, p.claim_mechanisms, p.claim_target, c.claim_conversion,
-  pp.kind, pp.start, trim_scale(coalesce(pp.epsilon, 0)), trim_scale(coalesce(pp.delta, 0)),
-  cp.kind, cp.start, trim_scale(coalesce(cp.epsilon, 0)), trim_scale(coalesce(cp.delta, 0))
-FROM now n CROSS JOIN account p CROSS JOIN account c
-LEFT JOIN in_period pp ON (pp.grantee, pp.account) = ('', 'public')
-LEFT JOIN in_period cp ON (cp.grantee, cp.account) = ('', 'conditional')
-WHERE p.name = 'public' AND c.name = 'conditional'
+INSERT INTO dp_rdr.odometer (id, relation_name, owner, head, epoch, claim_epsilon, claim_conversion, claim_mechanisms,
+  claim_target, conditional_conversion, %s, %s)
+SELECT $1, $2, $3, coalesce((SELECT h.hash FROM dp_rdr.ledger_row h WHERE h.table_id = $1 ORDER BY h.id DESC LIMIT 1), '\x'),
+  n.epoch, public.claim_epsilon, public.claim_conversion, public.claim_mechanisms, public.claim_target,
+  conditional.claim_conversion, %s, %s
+FROM now n CROSS JOIN account public CROSS JOIN account conditional
+LEFT JOIN in_period public_period ON (public_period.grantee, public_period.account) = ('', 'public')
+LEFT JOIN in_period conditional_period ON (conditional_period.grantee, conditional_period.account) = ('', 'conditional')
+WHERE public.name = 'public' AND conditional.name = 'conditional'
 ON CONFLICT (id) DO NOTHING)sql";
 
 // A new role with the number of one that was dropped owns nothing of its. What is locked waits for the next time.
@@ -113,31 +112,28 @@ UPDATE dp_rdr.odometer SET owner = $3
 WHERE id IN (SELECT o.id FROM dp_rdr.odometer o WHERE o.id = $1 FOR UPDATE SKIP LOCKED))sql";
 
 static const char *const shares_sql = R"sql(
-INSERT INTO dp_rdr.odometer_share AS s (id, grantee, epoch, public_epsilon, public_delta, public_rho, public_pure,
-  public_rho_only, conditional_epsilon, conditional_delta, conditional_rho, conditional_pure, conditional_rho_only,
-  public_epsilon_before, conditional_epsilon_before, public_period_kind, public_period_start, public_period_epsilon,
-  public_period_delta, conditional_period_kind, conditional_period_start, conditional_period_epsilon,
-  conditional_period_delta)
-SELECT $1, p.grantee, p.epoch, trim_scale(p.epsilon), trim_scale(p.delta), trim_scale(p.rho), trim_scale(p.pure),
-  p.rho_only, trim_scale(c.epsilon), trim_scale(c.delta), trim_scale(c.rho), trim_scale(c.pure), c.rho_only,
-  trim_scale(p.epsilon_before), trim_scale(c.epsilon_before),
-  pp.kind, pp.start, trim_scale(coalesce(pp.epsilon, 0)), trim_scale(coalesce(pp.delta, 0)),
-  cp.kind, cp.start, trim_scale(coalesce(cp.epsilon, 0)), trim_scale(coalesce(cp.delta, 0))
-FROM role p JOIN role c ON c.grantee = p.grantee
-LEFT JOIN in_period pp ON (pp.grantee, pp.account) = (p.grantee, 'public')
-LEFT JOIN in_period cp ON (cp.grantee, cp.account) = (p.grantee, 'conditional')
-WHERE p.name = 'public' AND c.name = 'conditional'
-ON CONFLICT (id, grantee) DO UPDATE SET (epoch, public_epsilon, public_delta, public_rho, public_pure, public_rho_only,
-  conditional_epsilon, conditional_delta, conditional_rho, conditional_pure, conditional_rho_only,
-  public_epsilon_before, conditional_epsilon_before, public_period_kind, public_period_start, public_period_epsilon,
-  public_period_delta, conditional_period_kind, conditional_period_start, conditional_period_epsilon,
-  conditional_period_delta) =
-  (EXCLUDED.epoch, EXCLUDED.public_epsilon, EXCLUDED.public_delta, EXCLUDED.public_rho, EXCLUDED.public_pure,
-   EXCLUDED.public_rho_only, EXCLUDED.conditional_epsilon, EXCLUDED.conditional_delta, EXCLUDED.conditional_rho,
-   EXCLUDED.conditional_pure, EXCLUDED.conditional_rho_only, EXCLUDED.public_epsilon_before,
-   EXCLUDED.conditional_epsilon_before, EXCLUDED.public_period_kind, EXCLUDED.public_period_start,
-   EXCLUDED.public_period_epsilon, EXCLUDED.public_period_delta, EXCLUDED.conditional_period_kind,
-   EXCLUDED.conditional_period_start, EXCLUDED.conditional_period_epsilon, EXCLUDED.conditional_period_delta))sql";
+INSERT INTO dp_rdr.odometer_share AS s (id, grantee, epoch, %s)
+SELECT $1, public.grantee, public.epoch, %s
+FROM role public JOIN role conditional ON conditional.grantee = public.grantee
+LEFT JOIN in_period public_period ON (public_period.grantee, public_period.account) = (public.grantee, 'public')
+LEFT JOIN in_period conditional_period
+  ON (conditional_period.grantee, conditional_period.account) = (public.grantee, 'conditional')
+WHERE public.name = 'public' AND conditional.name = 'conditional'
+ON CONFLICT (id, grantee) DO UPDATE SET (epoch, %s) = (EXCLUDED.epoch, %s))sql";
+
+const char *for_accounts(const char *text, const char *prefix) {
+    StringInfoData both;
+    initStringInfo(&both);
+    for (const char *account : {"public", "conditional"}) {
+        appendStringInfoString(&both, both.len == 0 ? "" : ", ");
+        for (const char *at = text; *at != '\0'; at++)
+            if (*at == '@')
+                appendStringInfo(&both, "%s%s", prefix, account);
+            else
+                appendStringInfoChar(&both, *at);
+    }
+    return both.data;
+}
 
 static uint64 run_rebuild(const border::Spi &spi, const char *sql, Parameters *parameters) {
     return spi.run(psprintf("WITH %s %s %s", last_epoch_sql, ledger_sums_sql, sql), false, parameters->n,
@@ -147,12 +143,16 @@ static uint64 run_rebuild(const border::Spi &spi, const char *sql, Parameters *p
 void create_odometer_row(const border::Spi &spi, const Settings &settings) {
     (void)spi.run(forget_owners_sql, false);
     Parameters parameters = Parameters::of(Uuid{settings.id_text}, settings.relation_name, settings.owner);
-    if (run_rebuild(spi, odometer_sql, &parameters) != 1) {
+    const char *sql = psprintf(odometer_sql, for_accounts(columns), for_accounts("@_releases, @_delta_before"),
+                               for_accounts(sums), for_accounts("@.releases, trim_scale(@.delta_before)"));
+    if (run_rebuild(spi, sql, &parameters) != 1) {
         (void)spi.run(owner_sql, false, parameters.n, parameters.types, parameters.values);
         return;
     }
     Parameters id = Parameters::of(Uuid{settings.id_text});
-    (void)run_rebuild(spi, shares_sql, &id);
+    sql = psprintf(shares_sql, for_accounts(columns), for_accounts(sums), for_accounts(columns),
+                   for_accounts(columns, "EXCLUDED."));
+    (void)run_rebuild(spi, sql, &id);
 }
 
 } // namespace dp::catalog

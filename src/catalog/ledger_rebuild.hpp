@@ -15,4 +15,7 @@ void create_odometer_row(const border::Spi &spi, const Settings &settings);
 // (epoch, whole): the epoch of the odometer, and whether all rows are read, as by dp_rdr.charges().
 extern const char *const ledger_sums_sql;
 
+// Returns a list of SQL for the public account, and behind it for the conditional one: their names, behind the prefix, stand for @.
+const char *for_accounts(const char *text, const char *prefix = "");
+
 } // namespace dp::catalog

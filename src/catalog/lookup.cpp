@@ -30,12 +30,6 @@ char *Row::string(const char *column) const {
     return isnull ? nullptr : TextDatumGetCString(found);
 }
 
-double Row::number(const char *column, double otherwise) const {
-    bool isnull;
-    Datum found = value(column, &isnull);
-    return isnull ? otherwise : DatumGetFloat8(found);
-}
-
 void Row::append_version(StringInfo versions) const {
     appendStringInfo(versions, "%u/%u/%u ", HeapTupleHeaderGetRawXmin(tuple->t_data),
                      ItemPointerGetBlockNumber(&tuple->t_self), ItemPointerGetOffsetNumber(&tuple->t_self));

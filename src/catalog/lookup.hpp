@@ -16,7 +16,6 @@ struct Row {
     // For columns that are NOT NULL.
     Datum value(const char *column) const;
     char *string(const char *column) const; // of a text column, or null
-    double number(const char *column, double otherwise) const;
     // Which version of the row it is. PostgreSQL never changes a row, it puts another version in its place, with another
     // xmin or elsewhere: the same version has the same content.
     void append_version(StringInfo versions) const;

@@ -49,34 +49,23 @@ SELECT 'row ' || r.id || ': ' || r.misfit FROM (
   FROM dp_rdr.ledger_row l WHERE l.table_id = $1 AND l.id > (SELECT v.row_id FROM verified v)) r
 WHERE r.misfit IS NOT NULL ORDER BY r.id LIMIT 1)sql");
 
-// Compares the sums of the rows with the odometer and the shares of roles.
-const char *const totals_sql = R"sql(
+// Names the sums of the odometer and of the shares of roles, by account.
+const char *const stored_sql = R"sql(
 stored AS (
-  SELECT o.epoch, a.* FROM dp_rdr.odometer o, LATERAL (VALUES
-    ('public', public_epsilon, public_delta, public_releases, public_epsilon_before, public_delta_before,
-     public_rho, public_pure, public_rho_only),
-    ('conditional', conditional_epsilon, conditional_delta, conditional_releases, conditional_epsilon_before,
-     conditional_delta_before, conditional_rho, conditional_pure, conditional_rho_only))
+  SELECT o.epoch, a.* FROM dp_rdr.odometer o, LATERAL (VALUES %s)
     a (name, epsilon, delta, releases, epsilon_before, delta_before, rho, pure, rho_only)
   WHERE o.id = $1),
 share AS (
-  SELECT s.grantee, s.epoch, a.* FROM dp_rdr.odometer_share s, LATERAL (VALUES
-    ('public', public_epsilon, public_delta, public_epsilon_before, public_rho, public_pure, public_rho_only),
-    ('conditional', conditional_epsilon, conditional_delta, conditional_epsilon_before, conditional_rho,
-     conditional_pure, conditional_rho_only))
+  SELECT s.grantee, s.epoch, a.* FROM dp_rdr.odometer_share s, LATERAL (VALUES %s)
     a (name, epsilon, delta, epsilon_before, rho, pure, rho_only)
   WHERE s.id = $1),
 stored_period AS (
-  SELECT s.grantee, a.* FROM (
-    SELECT '' AS grantee, public_period_kind, public_period_start, public_period_epsilon, public_period_delta,
-      conditional_period_kind, conditional_period_start, conditional_period_epsilon, conditional_period_delta
-    FROM dp_rdr.odometer WHERE id = $1
-    UNION ALL SELECT grantee, public_period_kind, public_period_start, public_period_epsilon, public_period_delta,
-      conditional_period_kind, conditional_period_start, conditional_period_epsilon, conditional_period_delta
-    FROM dp_rdr.odometer_share WHERE id = $1) s, LATERAL (VALUES
-    ('public', public_period_kind, public_period_start, public_period_epsilon, public_period_delta),
-    ('conditional', conditional_period_kind, conditional_period_start, conditional_period_epsilon,
-     conditional_period_delta)) a (account, kind, start, epsilon, delta))
+  SELECT '' AS grantee, a.* FROM dp_rdr.odometer o, LATERAL (VALUES %s) a (account, kind, start, epsilon, delta) WHERE o.id = $1
+  UNION ALL
+  SELECT s.grantee, a.* FROM dp_rdr.odometer_share s, LATERAL (VALUES %s) a (account, kind, start, epsilon, delta) WHERE s.id = $1))sql";
+
+// Compares them with the sums of the rows.
+const char *const totals_sql = R"sql(
 SELECT 'the odometer is missing' WHERE NOT EXISTS (SELECT FROM dp_rdr.odometer WHERE id = $1)
 UNION ALL
 SELECT 'the head of the chain is not the hash of the last row' FROM dp_rdr.odometer o
@@ -279,11 +268,20 @@ char *misfit_of_all_joined(const Ledger &ledger) {
 // Returns the first misfit of the sums of the rows, those of the odometer and those of the shares; null without one.
 char *misfit_of_sums(const Visit &visit, const Ledger &ledger) {
     static border::Statement sums(nullptr);
-    if (sums.text == nullptr)
-        sums.text = MemoryContextStrdup(
-            TopMemoryContext, psprintf("WITH now AS (SELECT coalesce((SELECT o.epoch FROM dp_rdr.odometer o "
-                                       "WHERE o.id = $1), 0) AS epoch, $2 AS whole), %s, %s",
-                                       catalog::ledger_sums_sql, totals_sql));
+    if (sums.text == nullptr) {
+        const char *periods =
+            catalog::for_accounts("('@', @_period_kind, @_period_start, @_period_epsilon, @_period_delta)");
+        const char *stored = psprintf(
+            stored_sql,
+            catalog::for_accounts(
+                "('@', @_epsilon, @_delta, @_releases, @_epsilon_before, @_delta_before, @_rho, @_pure, @_rho_only)"),
+            catalog::for_accounts("('@', @_epsilon, @_delta, @_epsilon_before, @_rho, @_pure, @_rho_only)"), periods,
+            periods);
+        sums.text = MemoryContextStrdup(TopMemoryContext,
+                                        psprintf("WITH now AS (SELECT coalesce((SELECT o.epoch FROM dp_rdr.odometer o "
+                                                 "WHERE o.id = $1), 0) AS epoch, $2 AS whole), %s, %s %s",
+                                                 catalog::ledger_sums_sql, stored, totals_sql));
+    }
     return ledger.run(visit, sums) > 0 ? visit.spi.text(0, 1) : nullptr;
 }
 
