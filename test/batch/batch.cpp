@@ -71,10 +71,10 @@ catalog::Charge make_charge(const Arguments &arguments, int i) {
         catalog::Policy *policy = catalog::policy_of(reading, settings, charge.asker);
         charge.grantee = policy->grantee_name;
         charge.grantee_oid = policy->grantee;
-        charge.has_share = policy->has_share;
-        charge.share = policy->share;
-        charge.has_profile = policy->has_profile;
-        charge.profile = policy->profile;
+        charge.has_share = policy->share.has_value();
+        charge.share = policy->share.value_or(privacy::Epsilon());
+        charge.has_profile = policy->profile.has_value();
+        charge.profile = policy->profile.value_or(privacy::Epsilon());
     }
     reading.close();
     charge.settings = settings;
