@@ -2,12 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include <boost/math/quadrature/gauss.hpp>
 
 #include "privacy/lattice.hpp"
 #include "privacy/numbers.hpp"
+#include "privacy/renyi.hpp"
 #include "privacy/wide.hpp"
 
 namespace dp::privacy {
@@ -24,35 +24,6 @@ double log_normal_cdf(double y) {
         return std::log(normal_above(-y));
     const double r = 1 / (y * y);
     return -0.5 * y * y - std::log(-y * std::sqrt(2 * pi)) + std::log1p(r * (-1 + r * (3 + r * (-15 + r * 105))));
-}
-
-// One alpha of the tight conversion, alpha = 1 + e^t: every alpha > 1 gives a valid epsilon.
-double renyi_epsilon(double rho, double log_inverse_delta, double t) {
-    const double order = std::exp(t); // alpha - 1
-    return (1 + order) * rho - std::log1p(1 / order) + (log_inverse_delta - std::log1p(order)) / order;
-}
-
-// Minimum of a unimodal function on [low, high] by golden section.
-template <class Function> double smallest_value(Function f, double low, double high) {
-    const double ratio = 0.5 * (std::sqrt(5.0) - 1);
-    double left = high - ratio * (high - low), right = low + ratio * (high - low);
-    double at_left = f(left), at_right = f(right);
-    for (int i = 0; i < 60; ++i) {
-        if (at_left <= at_right) {
-            high = right;
-            right = left;
-            at_right = at_left;
-            left = high - ratio * (high - low);
-            at_left = f(left);
-        } else {
-            low = left;
-            left = right;
-            at_left = at_right;
-            right = low + ratio * (high - low);
-            at_right = f(right);
-        }
-    }
-    return std::min(at_left, at_right);
 }
 
 double delta_per_group(double delta, int max_groups) {
@@ -145,20 +116,6 @@ GaussianScale gaussian_release_sigma(double eps, double delta, double sensitivit
     return scale;
 }
 
-// The grid goes further than any useful alpha: a smaller epsilon needs a larger one, up to about 10^11 at 10^-9.
-double eps_from_rho_tight(double rho, double delta) {
-    const double log_inverse_delta = -std::log(delta);
-    const auto value = [&](double t) { return renyi_epsilon(rho, log_inverse_delta, t); };
-    constexpr double first = -8, last = 32, step = 0.0625;
-    double best = first, smallest = value(first);
-    for (double t = first + step; t <= last; t += step)
-        if (const double here = value(t); here < smallest) {
-            best = t;
-            smallest = here;
-        }
-    return std::max(0.0, smallest_value(value, best - step, best + step));
-}
-
 double rho_cap_classic(double eps, double delta) {
     const double l = std::log(1 / delta);
     const double root = eps / (std::sqrt(l + eps) + std::sqrt(l)); // sqrt(l + eps) - sqrt(l) without cancellation
@@ -166,18 +123,9 @@ double rho_cap_classic(double eps, double delta) {
 }
 
 double rho_cap_tight(double eps, double delta) {
-    double low = rho_cap_classic(eps, delta), high = low;
-    do
-        high *= 2;
-    while (eps_from_rho_tight(high, delta) <= eps);
-    for (int i = 0; i < 50; ++i) {
-        const double middle = 0.5 * (low + high);
-        if (eps_from_rho_tight(middle, delta) <= eps)
-            low = middle;
-        else
-            high = middle;
-    }
-    return low;
+    const double l = std::log(1 / delta);
+    const double order = best_order([&](double t) { return cap_at(std::exp(t), eps, l); });
+    return std::max(rho_cap_classic(eps, delta), cap_at(order, eps, l));
 }
 
 std::int64_t partition_threshold_laplace(double eps, double delta, int max_groups) {

@@ -20,7 +20,6 @@ GaussianScale gaussian_scale_up(double sigma);
 GaussianScale gaussian_scale_up(const exact::cpp_int &numerator, const exact::cpp_int &denominator);
 
 // ---- zCDP (5.3) in doubles ----
-double eps_from_rho_tight(double rho, double delta);
 double rho_cap_classic(double eps, double delta);
 double rho_cap_tight(double eps, double delta);
 

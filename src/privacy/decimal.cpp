@@ -44,14 +44,7 @@ uint128 power_of_ten(int n) {
 
 uint128 magnitude(int128 x) { return x < 0 ? -static_cast<uint128>(x) : static_cast<uint128>(x); }
 
-std::string digits_of(uint128 x) {
-    std::string text;
-    do {
-        text.insert(text.begin(), static_cast<char>('0' + static_cast<int>(x % 10)));
-        x /= 10;
-    } while (x != 0);
-    return text;
-}
+std::string digits_of(uint128 x) { return exact::integer(x).str(); }
 
 } // namespace
 
@@ -87,6 +80,16 @@ std::optional<exact::Scanned> exact::scan(std::string_view text) {
     return result;
 }
 
+exact::Ratio exact::ratio_of(const Scanned &scanned) {
+    Ratio x;
+    if (scanned.digits.empty())
+        return x;
+    x.numerator = cpp_int(scanned.negative ? "-" + scanned.digits : scanned.digits);
+    (scanned.exponent < 0 ? x.denominator : x.numerator) *=
+        boost::multiprecision::pow(cpp_int(10), static_cast<unsigned>(std::labs(scanned.exponent)));
+    return x;
+}
+
 double exact::nearest_double(const Ratio &x) {
     cpp_int n = x.numerator;
     const cpp_int &d = x.denominator;
@@ -120,8 +123,7 @@ double exact::nearest_double(const Ratio &x) {
 }
 
 std::string to_text(int128 value) {
-    const std::string digits = digits_of(magnitude(value));
-    return value < 0 ? "-" + digits : digits;
+    return exact::integer(value).str();
 }
 
 // Places and digits before the point together are at most 38: below 2^127.

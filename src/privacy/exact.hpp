@@ -28,6 +28,9 @@ struct Ratio {
     bool operator<(const Ratio &o) const { return numerator * o.denominator < o.numerator * denominator; }
 };
 
+// Returns what was scanned. Precondition: the caller has bounded its exponent, or no power of ten has an end.
+Ratio ratio_of(const Scanned &scanned);
+
 // By value: cpp_int takes references, and int128 may be less aligned than those may expect.
 inline cpp_int integer(__int128 x) { return cpp_int(x); }
 inline cpp_int integer(unsigned __int128 x) { return cpp_int(x); }

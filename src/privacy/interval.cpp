@@ -110,11 +110,8 @@ exact::Ratio ratio_of(double x) {
     const auto mantissa = static_cast<std::int64_t>(std::ldexp(std::frexp(x, &exponent), 53));
     exponent -= 53;
     exact::Ratio ratio;
-    ratio.numerator = mantissa;
-    if (exponent >= 0)
-        ratio.numerator <<= static_cast<unsigned>(exponent);
-    else
-        ratio.denominator <<= static_cast<unsigned>(-exponent);
+    ratio.numerator = exact::cpp_int(mantissa) << std::max(exponent, 0);
+    ratio.denominator <<= std::max(-exponent, 0);
     return ratio;
 }
 
@@ -122,14 +119,7 @@ std::optional<exact::Ratio> ratio_of(const std::string &text) {
     const std::optional<exact::Scanned> scanned = exact::scan(text);
     if (!scanned || std::labs(scanned->exponent) > 20000 || scanned->digits.size() > 20000)
         return std::nullopt;
-    exact::Ratio ratio;
-    ratio.numerator = scanned->digits.empty() ? exact::cpp_int(0) : exact::cpp_int(scanned->digits);
-    if (scanned->negative)
-        ratio.numerator = -ratio.numerator;
-    const exact::cpp_int power =
-        boost::multiprecision::pow(exact::cpp_int(10), static_cast<unsigned>(std::labs(scanned->exponent)));
-    (scanned->exponent < 0 ? ratio.denominator : ratio.numerator) *= power;
-    return ratio;
+    return exact::ratio_of(*scanned);
 }
 
 // The nearest double, or its neighbour that lies outwards.

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "privacy/exact.hpp"
+#include "privacy/numbers.hpp"
 
 namespace dp::privacy {
 
@@ -18,8 +19,6 @@ constexpr int smallest_exponent = -900;      // M >= 2^-900
 constexpr int lattice_bits = 30;             // M is at most 2^30 units
 constexpr int integer_lattice_bits = 40;     // integers keep the unit 1 up to here
 constexpr std::size_t longest_quotation = 40; // of a number in a message
-
-cpp_int ten_to(long n) { return boost::multiprecision::pow(cpp_int(10), static_cast<unsigned>(n)); }
 
 cpp_int magnitude(const Ratio &x) { return x.numerator < 0 ? cpp_int(-x.numerator) : x.numerator; }
 
@@ -37,15 +36,7 @@ Ratio parse_bound(const std::string &text, const char *which) {
         throw InvalidParameter(std::string(which) + " bound " + quoted(text) + " is too large: at most 2^1000 (about 1e301) is allowed");
     if (!scanned->digits.empty() && top < -20000) // below what numeric can hold
         throw InvalidParameter(std::string(which) + " bound " + quoted(text) + " has too many decimals");
-    Ratio x;
-    x.numerator = scanned->digits.empty() ? cpp_int(0) : cpp_int(scanned->digits);
-    if (scanned->negative)
-        x.numerator = -x.numerator;
-    if (scanned->exponent > 0 && x.numerator != 0)
-        x.numerator *= ten_to(scanned->exponent);
-    if (scanned->exponent < 0 && x.numerator != 0)
-        x.denominator = ten_to(-scanned->exponent);
-    return x;
+    return exact::ratio_of(*scanned);
 }
 
 // 2^exponent
@@ -196,18 +187,13 @@ double scaled_double(int128 n, int exponent, Direction direction) {
     return std::ldexp(n < 0 ? -static_cast<double>(magnitude) : static_cast<double>(magnitude), exponent + shift);
 }
 
-static constexpr int128 largest_number = static_cast<int128>(~uint128{0} >> 1);
-
 int128 moved_down(int128 n, double h) {
-    return -moved_up(n < -largest_number ? largest_number : -n, h);
+    return -moved_up(n < -largest_int128 ? largest_int128 : -n, h);
 }
 
 int128 moved_up(int128 n, double h) {
     const double units = std::ceil(h);
-    int128 sum = 0;
-    if (!(units < 0x1p126) || __builtin_add_overflow(n, static_cast<int128>(units), &sum))
-        return largest_number;
-    return sum;
+    return units < 0x1p126 ? saturating_add(n, static_cast<int128>(units)) : largest_int128;
 }
 
 } // namespace dp::privacy

@@ -6,6 +6,7 @@
 #include <stdexcept>
 
 #include "privacy/risk.hpp"
+#include "privacy/triple.hpp"
 
 namespace dp::privacy {
 
@@ -25,11 +26,11 @@ long double squared_deviation(std::int64_t n, long double sum, long double squar
 }
 
 long double spread_of_sums(Aggregate fn, std::int64_t n, long double sum, long double squares) {
-    const bool sample = fn == Aggregate::var_samp || fn == Aggregate::stddev_samp;
+    const bool sample = is_sample(fn);
     if (n < (sample ? 2 : 1))
         return 0;
     const long double variance = squared_deviation(n, sum, squares) / static_cast<long double>(sample ? n - 1 : n);
-    return fn == Aggregate::stddev_pop || fn == Aggregate::stddev_samp ? std::sqrt(variance) : variance;
+    return is_deviation(fn) ? std::sqrt(variance) : variance;
 }
 
 } // namespace
@@ -121,16 +122,16 @@ struct Place {
 
 Place place_of(StatisticCall call, std::int64_t n) {
     switch (call.fn) {
-    case Statistic::percentile_cont: {
+    case Aggregate::percentile_cont: {
         const double h = call.fraction * static_cast<double>(n - 1);
         return {static_cast<std::int64_t>(std::floor(h)), h - std::floor(h)};
     }
-    case Statistic::percentile_disc: {
+    case Aggregate::percentile_disc: {
         const double rank = std::ceil(call.fraction * static_cast<double>(n));
         return {rank <= 1 ? 0 : static_cast<std::int64_t>(rank) - 1, 0};
     }
     default:
-        return {call.fn == Statistic::min ? 0 : n - 1, 0};
+        return {call.fn == Aggregate::min ? 0 : n - 1, 0};
     }
 }
 
@@ -138,20 +139,12 @@ double between(double low, double high, double weight) {
     return weight == 0 ? low : low + weight * (high - low);
 }
 
-bool is_order_statistic(Statistic fn) {
-    return fn == Statistic::min || fn == Statistic::max || fn == Statistic::percentile_cont ||
-           fn == Statistic::percentile_disc;
+bool is_order_statistic(Aggregate fn) {
+    return fn == Aggregate::min || fn == Aggregate::max || fn == Aggregate::percentile_cont ||
+           fn == Aggregate::percentile_disc;
 }
 
-bool is_sample(Statistic fn) {
-    return fn == Statistic::var_samp || fn == Statistic::stddev_samp;
-}
-
-bool is_deviation(Statistic fn) {
-    return fn == Statistic::stddev_pop || fn == Statistic::stddev_samp;
-}
-
-std::optional<double> spread(Statistic fn, const ValueSet &values) {
+std::optional<double> spread(Aggregate fn, const ValueSet &values) {
     const std::int64_t divisor = values.size() - (is_sample(fn) ? 1 : 0);
     if (divisor <= 0)
         return std::nullopt;
@@ -162,22 +155,22 @@ std::optional<double> spread(Statistic fn, const ValueSet &values) {
 } // namespace
 
 std::optional<double> evaluate(StatisticCall call, const ValueSet &values) {
-    if (call.fn == Statistic::count)
+    if (call.fn == Aggregate::count)
         return static_cast<double>(values.size());
-    if (call.fn == Statistic::count_distinct)
+    if (call.fn == Aggregate::count_values)
         return static_cast<double>(values.distinct());
     if (values.size() == 0)
         return std::nullopt;
     const long double mean = values.value(0) + values.mean_offset();
     switch (call.fn) {
-    case Statistic::sum:
+    case Aggregate::sum:
         return static_cast<double>(mean * values.size());
-    case Statistic::avg:
+    case Aggregate::avg:
         return static_cast<double>(mean);
-    case Statistic::var_pop:
-    case Statistic::var_samp:
-    case Statistic::stddev_pop:
-    case Statistic::stddev_samp:
+    case Aggregate::var_pop:
+    case Aggregate::var_samp:
+    case Aggregate::stddev_pop:
+    case Aggregate::stddev_samp:
         return spread(call.fn, values);
     default: {
         const Place place = place_of(call, values.size());
@@ -212,7 +205,7 @@ double LeaveOneOut::order_difference(std::size_t index) const {
 // Differences in closed form rather than differences of two large numbers. n: values now, d: deviation from their mean.
 double LeaveOneOut::moment_difference(std::size_t index) const {
     const long double n = values_.size(), d = values_.offset(index) - values_.mean_offset();
-    if (call_.fn == Statistic::avg)
+    if (call_.fn == Aggregate::avg)
         return n < 2 ? std::fabs(values_.value(index) - z_) : static_cast<double>(std::fabs(d) / (n - 1));
     const bool sample = is_sample(call_.fn);
     if (n < (sample ? 3 : 2)) // the variance was 0, or NULL, or becomes NULL
@@ -245,19 +238,19 @@ double LeaveOneOut::deviation_difference(std::size_t index) const {
 
 double LeaveOneOut::difference(std::size_t index) const {
     switch (call_.fn) {
-    case Statistic::count:
+    case Aggregate::count:
         return 1;
-    case Statistic::count_distinct:
+    case Aggregate::count_values:
         return values_.individuals(index) == 1 ? 1 : 0;
-    case Statistic::sum:
+    case Aggregate::sum:
         return std::fabs(values_.value(index)); // NULL, if this was the last value, stands for 0
-    case Statistic::stddev_pop:
-    case Statistic::stddev_samp:
+    case Aggregate::stddev_pop:
+    case Aggregate::stddev_samp:
         return deviation_difference(index);
-    case Statistic::min:
-    case Statistic::max:
-    case Statistic::percentile_cont:
-    case Statistic::percentile_disc:
+    case Aggregate::min:
+    case Aggregate::max:
+    case Aggregate::percentile_cont:
+    case Aggregate::percentile_disc:
         return order_difference(index);
     default:
         return moment_difference(index);
@@ -269,22 +262,22 @@ double LeaveOneOut::difference(std::size_t index) const {
 double worst_difference(StatisticCall call, double lower, double upper) {
     const double range = upper - lower;
     switch (call.fn) {
-    case Statistic::count:
-    case Statistic::count_distinct:
+    case Aggregate::count:
+    case Aggregate::count_values:
         return 1;
-    case Statistic::sum:
+    case Aggregate::sum:
         return std::max(std::fabs(lower), std::fabs(upper));
-    case Statistic::avg:
+    case Aggregate::avg:
         return range / 2;
-    case Statistic::var_pop:
+    case Aggregate::var_pop:
         return range * range / 4;
-    case Statistic::var_samp:
+    case Aggregate::var_samp:
         return range * range / 2;
-    case Statistic::stddev_pop:
+    case Aggregate::stddev_pop:
         return range / 2;
-    case Statistic::stddev_samp:
+    case Aggregate::stddev_samp:
         return range / std::sqrt(2.0);
-    case Statistic::percentile_cont:
+    case Aggregate::percentile_cont:
         return range * std::max(call.fraction, 1 - call.fraction);
     default:
         return range;

@@ -11,24 +11,9 @@
 
 namespace dp::privacy {
 
-enum class Statistic {
-    count,
-    sum,
-    avg,
-    var_pop,
-    var_samp,
-    stddev_pop,
-    stddev_samp,
-    count_distinct,
-    min,
-    max,
-    percentile_cont,
-    percentile_disc
-};
-
-// One aggregate over the values of one argument. fraction: of the two percentiles, within [0, 1].
+// Names one aggregate over the values of one argument. fraction: of the two percentiles, within [0, 1].
 struct StatisticCall {
-    Statistic fn = Statistic::count;
+    Aggregate fn = Aggregate::count;
     double fraction = 0;
 };
 

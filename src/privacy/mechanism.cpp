@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <numeric>
 #include <stdexcept>
 #include <string>
@@ -23,7 +22,7 @@ constexpr int128 largest_epsilon = 100 * epsilon_one;
 constexpr std::int64_t rho_one = 1000000000000000;
 constexpr std::uint64_t largest_max_groups = 1 << 20;
 constexpr std::size_t largest_number_of_measures = 1 << 16; // with largest_sensitivity: t < 2^96 (8.3)
-constexpr double one = pair_unit;
+constexpr double one = static_cast<double>(pair_one);
 
 // ---- Measures ----
 

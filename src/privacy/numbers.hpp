@@ -5,13 +5,12 @@
 #include <cmath>
 #include <limits>
 
-#include "privacy/lattice.hpp"
+#include "privacy/decimal.hpp"
 
 namespace dp::privacy {
 
 constexpr double pi = 3.14159265358979323846;
 constexpr int128 largest_int128 = static_cast<int128>(~uint128{0} >> 1);
-constexpr double pair_unit = static_cast<double>(pair_one);
 
 // Cuts an infinity to the largest double; NaN becomes 0.
 inline double finite(double x) {

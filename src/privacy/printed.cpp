@@ -13,7 +13,7 @@ namespace dp::privacy {
 
 namespace {
 
-constexpr double one = pair_unit;
+constexpr double one = static_cast<double>(pair_one);
 
 // E max(0, W - k) and E max(0, W - k)^2 of a standard normal variable.
 double normal_excess(double k) {

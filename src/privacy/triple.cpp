@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <limits>
 #include <vector>
 
 #include "privacy/numbers.hpp"
@@ -12,7 +11,7 @@ namespace dp::privacy {
 
 namespace {
 
-constexpr double one = pair_unit;
+constexpr double one = static_cast<double>(pair_one);
 constexpr double beta = 0.05;
 
 // In units of one.
@@ -25,16 +24,9 @@ Sums sums_of(const Triple &triple) {
             static_cast<double>(triple.rest) / one};
 }
 
-bool of_sample(Aggregate fn) {
-    return fn == Aggregate::var_samp || fn == Aggregate::stddev_samp;
-}
-bool is_deviation(Aggregate fn) {
-    return fn == Aggregate::stddev_pop || fn == Aggregate::stddev_samp;
-}
-
 // Returns the variance or deviation of w, from the variance of the population and the count that a sample's is corrected by.
 double from_variance(Aggregate fn, double variance, double count) {
-    const double v = of_sample(fn) ? variance * of_sample_factor(count) : variance;
+    const double v = is_sample(fn) ? variance * of_sample_factor(count) : variance;
     return is_deviation(fn) ? std::sqrt(v) : v;
 }
 
@@ -79,6 +71,14 @@ Interval spread_interval(Aggregate fn, const Triple &triple, const Bounds &bound
     const double least = std::clamp<double>(square.lower - mean.upper * mean.upper, 0, 0.25);
     const double most = std::clamp<double>(square.upper - mean.lower * mean.lower, 0, 0.25);
     return {scaled(fn, from_variance(fn, least, high), bounds), scaled(fn, from_variance(fn, most, low), bounds)};
+}
+
+double part_stddev(MeasureKind kind, Aggregate fn, const MeasureNoise &noise, const Bounds &bounds) {
+    const bool triple = kind == MeasureKind::triple;
+    const double of_each = noise.stddev() / one;
+    return fn == Aggregate::sum
+               ? of_each * std::hypot(bounds.low, bounds.high, triple ? 0.5 * (bounds.low + bounds.high) : 0)
+               : of_each * std::sqrt(triple ? 3.0 : 2.0);
 }
 
 double triple_count_halfwidth(const MeasureNoise &noise) {

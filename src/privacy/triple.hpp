@@ -6,6 +6,13 @@
 
 namespace dp::privacy {
 
+constexpr bool is_sample(Aggregate fn) {
+    return fn == Aggregate::var_samp || fn == Aggregate::stddev_samp;
+}
+constexpr bool is_deviation(Aggregate fn) {
+    return fn == Aggregate::stddev_pop || fn == Aggregate::stddev_samp;
+}
+
 // In units of 2^-30, in the order in which they are released.
 struct Triple {
     int128 squares = 0, middle = 0, rest = 0;
@@ -20,6 +27,8 @@ Halves halves_of(const Triple &triple);
 // fn: is_spread. Without noise the variance or deviation of the values; 0 for none, and of one in a sample.
 double spread_of(Aggregate fn, const Triple &triple, const Bounds &bounds);
 Interval spread_interval(Aggregate fn, const Triple &triple, const Bounds &bounds, const MeasureNoise &noise);
+// Returns the standard deviation of a count, or of a sum, that a pair or a triple prints.
+double part_stddev(MeasureKind kind, Aggregate fn, const MeasureNoise &noise, const Bounds &bounds);
 // Computes the intervals of count, sum and average.
 double triple_count_halfwidth(const MeasureNoise &noise);
 double triple_sum_halfwidth(const MeasureNoise &noise, const Bounds &bounds);

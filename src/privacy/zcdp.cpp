@@ -8,6 +8,7 @@
 
 #include "privacy/exact.hpp"
 #include "privacy/names.hpp"
+#include "privacy/renyi.hpp"
 
 namespace dp::privacy {
 
@@ -51,43 +52,6 @@ Real log_inverse(Delta delta) {
     if (delta.units() <= 0)
         throw std::out_of_range("delta must be above 0");
     return -log(real(delta));
-}
-
-// ---- the two conversions, at an order that is searched for in doubles: each order gives a valid bound ----
-
-// The t = ln(order - 1) at which a function is largest, or nearly so: a grid, then golden section. No useful order lies outside:
-// epsilon from 10^-9 to 10^8, any delta.
-template <class Function> double best_order(Function value) {
-    constexpr double first = -32, last = 48, step = 0.125;
-    double best = first, largest = value(first);
-    for (double t = first + step; t <= last; t += step)
-        if (const double here = value(t); here > largest) {
-            best = t;
-            largest = here;
-        }
-    const double ratio = 0.5 * (std::sqrt(5.0) - 1);
-    double low = best - step, high = best + step;
-    for (int i = 0; i < 40; ++i) {
-        const double left = high - ratio * (high - low), right = low + ratio * (high - low);
-        (value(left) >= value(right) ? high : low) = value(left) >= value(right) ? right : left;
-    }
-    return std::exp(0.5 * (low + high));
-}
-
-double log_1p(double x) {
-    return std::log1p(x);
-}
-Real log_1p(const Real &x) {
-    return log(1 + x);
-}
-
-// order = alpha - 1. Number: double for the search, Real for the result.
-template <class Number> Number cap_at(const Number &order, const Number &epsilon, const Number &log_inverse_delta) {
-    return (epsilon + log_1p(Number(1 / order)) - (log_inverse_delta - log_1p(order)) / order) / (1 + order);
-}
-
-template <class Number> Number epsilon_at(const Number &order, const Number &rho, const Number &log_inverse_delta) {
-    return (1 + order) * rho - log_1p(Number(1 / order)) + (log_inverse_delta - log_1p(order)) / order;
 }
 
 Real classic_cap(const Real &epsilon, const Real &log_inverse_delta) {

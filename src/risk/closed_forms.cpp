@@ -76,11 +76,11 @@ double largest_change(const ClosedForms *forms, privacy::Mechanism mechanism, pr
     for (int a = 0; a < forms->naggregates; a++) {
         const BareAggregate &aggregate = forms->aggregates[a];
         bool counts =
-            aggregate.call.fn == privacy::Statistic::count || aggregate.call.fn == privacy::Statistic::count_distinct;
+            aggregate.call.fn == privacy::Aggregate::count || aggregate.call.fn == privacy::Aggregate::count_values;
         if (!counts && aggregate.bounds == nullptr)
             return get_float8_nan();
         double low = counts ? 0 : aggregate.bounds->low, high = counts ? 0 : aggregate.bounds->high;
-        double one = calibration == privacy::Calibration::published && aggregate.call.fn == privacy::Statistic::avg
+        double one = calibration == privacy::Calibration::published && aggregate.call.fn == privacy::Aggregate::avg
                          ? (high - low) / static_cast<double>(Max(rows, int64{1}))
                          : privacy::worst_difference(aggregate.call, low, high);
         change = mechanism == privacy::Mechanism::laplace ? change + one : std::hypot(change, one);
@@ -142,7 +142,7 @@ struct Work {
 
 // Returns whether a record moves the aggregate by an amount that depends on no other record.
 static bool moves_alone(const BareAggregate &aggregate) {
-    return aggregate.call.fn == privacy::Statistic::count || aggregate.call.fn == privacy::Statistic::sum;
+    return aggregate.call.fn == privacy::Aggregate::count || aggregate.call.fn == privacy::Aggregate::sum;
 }
 
 static int add_extra(Work *work, Node *expression) {
@@ -175,12 +175,12 @@ static Input add_input(Work *work, const BareAggregate &aggregate) {
         input.filter = add_extra(work, is_true(aggregate.filter));
     if (aggregate.argument == nullptr)
         return input;
-    if (aggregate.call.fn == privacy::Statistic::count) {
+    if (aggregate.call.fn == privacy::Aggregate::count) {
         input.value = add_extra(work, rows::null_test(aggregate.argument, IS_NOT_NULL));
         return input;
     }
     input.value = add_extra(work, aggregate.argument);
-    input.number = aggregate.call.fn != privacy::Statistic::count_distinct;
+    input.number = aggregate.call.fn != privacy::Aggregate::count_values;
     if (input.number)
         input.kind = rows::value_kind(exprType(aggregate.argument));
     else
@@ -291,7 +291,7 @@ static void take_ordered(Work *work, int64 i, const Datum *extras, const bool *n
 
 static void take_value(const Work *work, Brought *brought, int a, const Datum *extras, const bool *nulls) {
     const Input &input = work->inputs[a];
-    bool counts = work->forms->aggregates[a].call.fn == privacy::Statistic::count;
+    bool counts = work->forms->aggregates[a].call.fn == privacy::Aggregate::count;
     brought->there = input.filter < 0 || DatumGetBool(extras[input.filter]);
     if (input.value < 0 || !brought->there)
         return;
@@ -358,14 +358,14 @@ static void add_difference(Work *work, int64 i, double part) {
 
 // Counts and sums: what one record moves them by depends on no other.
 static bool add_own_differences(Work *work, int64 n, int a) {
-    privacy::Statistic fn = work->forms->aggregates[a].call.fn;
+    privacy::Aggregate fn = work->forms->aggregates[a].call.fn;
     if (!moves_alone(work->forms->aggregates[a]))
         return false;
     for (int64 i = 0; i < n; i++) {
         const Brought brought = work->brought.at(i)[a];
         if (brought.there)
             add_difference(work, i,
-                           fn == privacy::Statistic::count ? privacy::leave_one_out_count(true)
+                           fn == privacy::Aggregate::count ? privacy::leave_one_out_count(true)
                                                            : privacy::leave_one_out_sum(true, brought.value));
     }
     return true;

@@ -1,16 +1,12 @@
 #include "risk/general_question.hpp"
 
-#include <cmath>
-
 #include "border/walk.hpp"
-#include "catalog/decimals.hpp"
 #include "catalog/facade.hpp"
 #include "catalog/foreign_code.hpp"
 #include "catalog/foreign_part.hpp"
 #include "query/fold.hpp"
 #include "query/limits.hpp"
 #include "risk/units.hpp"
-#include "rows/nodes.hpp"
 
 namespace dp::risk {
 
@@ -109,32 +105,32 @@ static void describe_result(GeneralQuestion *question) {
 namespace {
 struct Known {
     const char *name;
-    privacy::Statistic fn;
+    privacy::Aggregate fn;
 };
 const Known known_aggregates[] = {
-    {"count", privacy::Statistic::count},
-    {"sum", privacy::Statistic::sum},
-    {"avg", privacy::Statistic::avg},
-    {"var_pop", privacy::Statistic::var_pop},
-    {"var_samp", privacy::Statistic::var_samp},
-    {"variance", privacy::Statistic::var_samp},
-    {"stddev_pop", privacy::Statistic::stddev_pop},
-    {"stddev_samp", privacy::Statistic::stddev_samp},
-    {"stddev", privacy::Statistic::stddev_samp},
-    {"min", privacy::Statistic::min},
-    {"max", privacy::Statistic::max},
-    {"percentile_cont", privacy::Statistic::percentile_cont},
-    {"percentile_disc", privacy::Statistic::percentile_disc},
+    {"count", privacy::Aggregate::count},
+    {"sum", privacy::Aggregate::sum},
+    {"avg", privacy::Aggregate::avg},
+    {"var_pop", privacy::Aggregate::var_pop},
+    {"var_samp", privacy::Aggregate::var_samp},
+    {"variance", privacy::Aggregate::var_samp},
+    {"stddev_pop", privacy::Aggregate::stddev_pop},
+    {"stddev_samp", privacy::Aggregate::stddev_samp},
+    {"stddev", privacy::Aggregate::stddev_samp},
+    {"min", privacy::Aggregate::min},
+    {"max", privacy::Aggregate::max},
+    {"percentile_cont", privacy::Aggregate::percentile_cont},
+    {"percentile_disc", privacy::Aggregate::percentile_disc},
 };
 } // namespace
 
 double BareAggregate::z() const {
     switch (call.fn) {
-    case privacy::Statistic::avg:
-    case privacy::Statistic::min:
-    case privacy::Statistic::max:
-    case privacy::Statistic::percentile_cont:
-    case privacy::Statistic::percentile_disc:
+    case privacy::Aggregate::avg:
+    case privacy::Aggregate::min:
+    case privacy::Aggregate::max:
+    case privacy::Aggregate::percentile_cont:
+    case privacy::Aggregate::percentile_disc:
         return bounds == nullptr ? 0 : bounds->low + (bounds->high - bounds->low) / 2;
     default:
         return 0;
@@ -185,12 +181,12 @@ static bool find_statistic(const Aggref *call, privacy::StatisticCall *statistic
     for (const Known &known : known_aggregates)
         if (name != nullptr && strcmp(name, known.name) == 0) {
             statistic->fn = known.fn;
-            if (known.fn == privacy::Statistic::percentile_cont || known.fn == privacy::Statistic::percentile_disc)
+            if (known.fn == privacy::Aggregate::percentile_cont || known.fn == privacy::Aggregate::percentile_disc)
                 return read_fraction(call, &statistic->fraction);
-            if (call->aggdistinct != NIL && known.fn == privacy::Statistic::count)
-                statistic->fn = privacy::Statistic::count_distinct;
+            if (call->aggdistinct != NIL && known.fn == privacy::Aggregate::count)
+                statistic->fn = privacy::Aggregate::count_values;
             return call->aggkind == AGGKIND_NORMAL && call->aggorder == NIL &&
-                   (call->aggdistinct == NIL || known.fn == privacy::Statistic::count);
+                   (call->aggdistinct == NIL || known.fn == privacy::Aggregate::count);
         }
     return false;
 }
@@ -211,9 +207,9 @@ bool find_bare_aggregate(const GeneralQuestion *question, Node *target, BareAggr
     aggregate->argument = reinterpret_cast<Node *>(linitial_node(TargetEntry, call->args)->expr);
     aggregate->bounds = argument_bounds(question, aggregate->argument);
     switch (aggregate->call.fn) {
-    case privacy::Statistic::count:
+    case privacy::Aggregate::count:
         return true;
-    case privacy::Statistic::count_distinct:
+    case privacy::Aggregate::count_values:
         return OidIsValid(lookup_type_cache(exprType(aggregate->argument), TYPECACHE_CMP_PROC)->cmp_proc);
     default:
         return is_number(exprType(aggregate->argument));

@@ -7,7 +7,6 @@
 #include "border/walk.hpp"
 #include "catalog/foreign_part.hpp"
 #include "privacy/triple.hpp"
-#include "query/limits.hpp"
 #include "risk/memory.hpp"
 #include "risk/printed.hpp"
 #include "risk/statement.hpp"

@@ -19,7 +19,6 @@
 #include "rows/evaluate.hpp"
 #include "rows/from_clause.hpp"
 #include "rows/nodes.hpp"
-#include "rows/reader.hpp"
 #include "rows/sources.hpp"
 #include "rows/texts.hpp"
 #include "rows/unit_sums.hpp"

@@ -3,7 +3,6 @@
 
 #include "border/guard.hpp"
 #include "catalog/access.hpp"
-#include "catalog/decimals.hpp"
 #include "catalog/settings.hpp"
 #include "sql/arguments.hpp"
 #include "sql/controller.hpp"

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "border/versions.hpp"
+#include "privacy/triple.hpp"
 #include "query/constants.hpp"
 #include "release/accuracy.hpp"
 #include "rows/asked_units.hpp"
@@ -192,22 +193,15 @@ rows::Question *public_question(const char *text) {
 // In the aggregate's own unit; an average's depends on how many rows there are. Core region.
 double stddev_of(const rows::Question *question, const privacy::ReleasePlan &plan, int aggregate) {
     const int j = question->measure_of[aggregate];
-    const double stddev = plan.noise[j].stddev();
-    const privacy::Bounds *bounds = question->bounds[j];
-    if ((*question->measures)[j].kind == privacy::MeasureKind::quantile)
+    const privacy::Measure &measure = (*question->measures)[j];
+    if (measure.kind == privacy::MeasureKind::quantile)
         return std::numeric_limits<double>::quiet_NaN();
-    if (!(*question->measures)[j].has_parts())
-        return stddev * privacy::unit_of((*question->measures)[j], bounds);
-    const bool triple = (*question->measures)[j].kind == privacy::MeasureKind::triple;
-    const double one = static_cast<double>(privacy::pair_one);
-    switch (question->leaf->aggregates[aggregate].fn) {
-    case privacy::Aggregate::sum:
-        return stddev / one * std::hypot(bounds->low, bounds->high, triple ? 0.5 * (bounds->low + bounds->high) : 0);
-    case privacy::Aggregate::count:
-        return stddev / one * std::sqrt(triple ? 3.0 : 2.0);
-    default:
-        return std::numeric_limits<double>::quiet_NaN();
-    }
+    if (!measure.has_parts())
+        return plan.noise[j].stddev() * privacy::unit_of(measure, question->bounds[j]);
+    const privacy::Aggregate fn = question->leaf->aggregates[aggregate].fn;
+    return fn == privacy::Aggregate::sum || fn == privacy::Aggregate::count
+               ? privacy::part_stddev(measure.kind, fn, plan.noise[j], *question->bounds[j])
+               : std::numeric_limits<double>::quiet_NaN();
 }
 
 Utility utility_of(const rows::Question *question, privacy::Epsilon epsilon) {

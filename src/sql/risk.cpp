@@ -96,45 +96,34 @@ static Noise published_noise(const View &view, const Memo *memo, privacy::Epsilo
     return Noise{k * scale * scale, scale, 1.959963984540054 * scale};
 }
 
-// Computes the noise of one aggregate of a pair; the mean's depends on how many rows there are.
-static Noise pair_noise(const privacy::MeasureNoise &noise, const privacy::Bounds &bounds, privacy::Aggregate fn,
-                        int64 rows) {
-    double one = static_cast<double>(privacy::pair_one), stddev = noise.stddev() / one;
-    double range = bounds.high - bounds.low, count = static_cast<double>(Max(rows, int64{1}));
-    switch (fn) {
-    case privacy::Aggregate::avg:
-        return Noise{0, Min(range, range * stddev / std::sqrt(2.0) / count),
-                     Min(range, range * noise.halfwidth(0.025) / one / count)};
-    case privacy::Aggregate::sum:
-        return Noise{0, stddev * std::hypot(bounds.low, bounds.high), privacy::pair_sum_halfwidth(noise, bounds)};
-    default:
-        return Noise{0, stddev * std::sqrt(2.0), privacy::pair_count_halfwidth(noise)};
-    }
+// Computes the noise of a variance or deviation as if half of the values lay at either bound, where it is largest.
+static Noise spread_noise(const privacy::MeasureNoise &noise, const privacy::Bounds &bounds, privacy::Aggregate fn,
+                          int64 rows) {
+    privacy::int128 half = static_cast<privacy::int128>(Max(rows, int64{1})) * privacy::pair_one / 2;
+    const privacy::Triple triple = {half, 0, half};
+    double value = privacy::spread_of(fn, triple, bounds);
+    privacy::Interval interval = privacy::spread_interval(fn, triple, bounds, noise);
+    double halfwidth = Max(value - interval.lower, interval.upper - value);
+    return Noise{0, halfwidth / 2, halfwidth};
 }
 
-// Computes the noise of one aggregate of a triple. A variance is taken as if half of the values lay at either bound, where it is largest.
-static Noise triple_noise(const privacy::MeasureNoise &noise, const privacy::Bounds &bounds, privacy::Aggregate fn,
-                          int64 rows) {
-    double one = static_cast<double>(privacy::pair_one), stddev = noise.stddev() / one;
-    if (privacy::is_spread(fn)) {
-        privacy::int128 half = static_cast<privacy::int128>(Max(rows, int64{1})) * privacy::pair_one / 2;
-        const privacy::Triple triple = {half, 0, half};
-        double value = privacy::spread_of(fn, triple, bounds);
-        privacy::Interval interval = privacy::spread_interval(fn, triple, bounds, noise);
-        double halfwidth = Max(value - interval.lower, interval.upper - value);
-        return Noise{0, halfwidth / 2, halfwidth};
+// Computes the noise of one aggregate of a pair or a triple; the mean's depends on how many rows there are.
+static Noise part_noise(privacy::MeasureKind kind, const privacy::MeasureNoise &noise, const privacy::Bounds &bounds,
+                        privacy::Aggregate fn, int64 rows) {
+    bool triple = kind == privacy::MeasureKind::triple;
+    if (privacy::is_spread(fn))
+        return spread_noise(noise, bounds, fn, rows);
+    if (fn == privacy::Aggregate::avg) {
+        double range = bounds.high - bounds.low, count = static_cast<double>(Max(rows, int64{1}));
+        double one = static_cast<double>(privacy::pair_one);
+        double halfwidth = triple ? 1.5 * noise.halfwidth(0.05 / 3) : noise.halfwidth(0.025);
+        return Noise{0, Min(range, range * (noise.stddev() / one) / std::sqrt(2.0) / count),
+                     Min(range, range * halfwidth / one / count)};
     }
-    double range = bounds.high - bounds.low, count = static_cast<double>(Max(rows, int64{1}));
-    switch (fn) {
-    case privacy::Aggregate::avg:
-        return Noise{0, Min(range, range * stddev / std::sqrt(2.0) / count),
-                     Min(range, 1.5 * range * noise.halfwidth(0.05 / 3) / one / count)};
-    case privacy::Aggregate::sum:
-        return Noise{0, stddev * std::hypot(bounds.low, bounds.high, 0.5 * (bounds.low + bounds.high)),
-                     privacy::triple_sum_halfwidth(noise, bounds)};
-    default:
-        return Noise{0, stddev * std::sqrt(3.0), privacy::triple_count_halfwidth(noise)};
-    }
+    bool sum = fn == privacy::Aggregate::sum;
+    double halfwidth = triple ? (sum ? privacy::triple_sum_halfwidth(noise, bounds) : privacy::triple_count_halfwidth(noise))
+                              : (sum ? privacy::pair_sum_halfwidth(noise, bounds) : privacy::pair_count_halfwidth(noise));
+    return Noise{0, privacy::part_stddev(kind, fn, noise, bounds), halfwidth};
 }
 
 static Noise aggregate_noise(const View &view, const privacy::ReleasePlan &plan, const Memo *memo, int aggregate) {
@@ -142,11 +131,10 @@ static Noise aggregate_noise(const View &view, const privacy::ReleasePlan &plan,
     int j = question->measure_of[aggregate];
     const privacy::MeasureNoise &noise = plan.noise[j];
     const privacy::Bounds *bounds = question->bounds[j];
-    if ((*question->measures)[j].kind == privacy::MeasureKind::pair)
-        return pair_noise(noise, *bounds, question->leaf->aggregates[aggregate].fn, memo->smallest_group);
-    if ((*question->measures)[j].kind == privacy::MeasureKind::triple)
-        return triple_noise(noise, *bounds, question->leaf->aggregates[aggregate].fn, memo->smallest_group);
     const privacy::Measure &measure = (*question->measures)[j];
+    if (measure.kind == privacy::MeasureKind::pair || measure.kind == privacy::MeasureKind::triple)
+        return part_noise(measure.kind, noise, *bounds, question->leaf->aggregates[aggregate].fn,
+                          memo->smallest_group);
     return Noise{0, noise.stddev() * privacy::unit_of(measure, bounds),
                  privacy::measure_halfwidth(noise, measure, bounds)};
 }

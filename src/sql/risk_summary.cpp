@@ -6,7 +6,6 @@
 #include "risk/units.hpp"
 #include "rows/asked_units.hpp"
 #include "rows/units.hpp"
-#include "sql/arguments.hpp"
 #include "sql/risk.hpp"
 
 namespace dp::sql {

@@ -20,6 +20,7 @@
 
 #include "privacy/calibration.hpp"
 #include "privacy/row_limit.hpp"
+#include "privacy/zcdp.hpp"
 #include "reference.hpp"
 #include "tables.hpp"
 
@@ -394,7 +395,7 @@ Subject sequences(const BoundSettings &bound, double overdraft, std::size_t firs
               {}};
     for (double delta : {0.001, 0.01, 0.05}) {
         const double of_rho = delta == 0.001 ? (*bound.epsilon_total - bound.epsilon_pure).value()
-                                             : eps_from_rho_tight(bound.rho_total.value(), delta);
+                                             : eps_from_rho(bound.rho_total, Delta::from_double(delta, Rounding::down)).value();
         const Claim claim{of_rho + bound.epsilon_pure.value(), delta};
         if (delta == 0.001 || bound.splits_pure())
             s.statistics.push_back({"loss", [](const Outcome &o) { return o.values[0]; }, {0}, claim});

@@ -10,6 +10,7 @@
 #include "privacy/quantile_draw.hpp"
 #include "privacy/joint.hpp"
 #include "privacy/triple.hpp"
+#include "privacy/zcdp.hpp"
 
 namespace audit {
 
@@ -479,7 +480,7 @@ void add_rho_claims(Subject &s, const Prepared &prepared) {
     const std::vector<Statistic> base = s.statistics;
     for (double delta : {0.05, 0.005})
         for (Statistic statistic : base) {
-            statistic.claim = {eps_from_rho_tight(plan.rho().value(), delta), delta + plan.delta_groups.value()};
+            statistic.claim = {eps_from_rho(plan.rho(), Delta::from_double(delta, Rounding::down)).value(), delta + plan.delta_groups.value()};
             s.statistics.push_back(statistic);
         }
 }

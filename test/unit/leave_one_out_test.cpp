@@ -15,20 +15,20 @@ namespace {
 using reference::Case;
 using Values = std::vector<double>;
 
-const std::vector<std::pair<std::string, Statistic>> names = {{"count", Statistic::count},
-                                                              {"sum", Statistic::sum},
-                                                              {"avg", Statistic::avg},
-                                                              {"var_pop", Statistic::var_pop},
-                                                              {"var_samp", Statistic::var_samp},
-                                                              {"stddev_pop", Statistic::stddev_pop},
-                                                              {"stddev_samp", Statistic::stddev_samp},
-                                                              {"count_distinct", Statistic::count_distinct},
-                                                              {"min", Statistic::min},
-                                                              {"max", Statistic::max},
-                                                              {"percentile_cont", Statistic::percentile_cont},
-                                                              {"percentile_disc", Statistic::percentile_disc}};
+const std::vector<std::pair<std::string, Aggregate>> names = {{"count", Aggregate::count},
+                                                              {"sum", Aggregate::sum},
+                                                              {"avg", Aggregate::avg},
+                                                              {"var_pop", Aggregate::var_pop},
+                                                              {"var_samp", Aggregate::var_samp},
+                                                              {"stddev_pop", Aggregate::stddev_pop},
+                                                              {"stddev_samp", Aggregate::stddev_samp},
+                                                              {"count_distinct", Aggregate::count_values},
+                                                              {"min", Aggregate::min},
+                                                              {"max", Aggregate::max},
+                                                              {"percentile_cont", Aggregate::percentile_cont},
+                                                              {"percentile_disc", Aggregate::percentile_disc}};
 
-Statistic named(const std::string &name) {
+Aggregate named(const std::string &name) {
     for (const auto &[known, fn] : names)
         if (known == name)
             return fn;
@@ -43,9 +43,9 @@ ValueSet set_of(const Values &values) {
     return set;
 }
 
-bool is_midpoint(Statistic fn) {
-    return fn == Statistic::avg || fn == Statistic::min || fn == Statistic::max || fn == Statistic::percentile_cont ||
-           fn == Statistic::percentile_disc;
+bool is_midpoint(Aggregate fn) {
+    return fn == Aggregate::avg || fn == Aggregate::min || fn == Aggregate::max || fn == Aggregate::percentile_cont ||
+           fn == Aggregate::percentile_disc;
 }
 
 // The aggregate from its definition in SQL; no value: NULL.
@@ -57,30 +57,30 @@ std::optional<double> defined(StatisticCall call, Values values) {
         sum += v;
     for (double v : values)
         squares += (v - sum / n) * (v - sum / n);
-    const bool sample = call.fn == Statistic::var_samp || call.fn == Statistic::stddev_samp;
-    const bool deviation = call.fn == Statistic::stddev_pop || call.fn == Statistic::stddev_samp;
-    if (call.fn == Statistic::count)
+    const bool sample = call.fn == Aggregate::var_samp || call.fn == Aggregate::stddev_samp;
+    const bool deviation = call.fn == Aggregate::stddev_pop || call.fn == Aggregate::stddev_samp;
+    if (call.fn == Aggregate::count)
         return n;
-    if (call.fn == Statistic::count_distinct)
+    if (call.fn == Aggregate::count_values)
         return static_cast<double>(std::set<double>(values.begin(), values.end()).size());
     if (n == 0)
         return std::nullopt;
     switch (call.fn) {
-    case Statistic::sum:
+    case Aggregate::sum:
         return static_cast<double>(sum);
-    case Statistic::avg:
+    case Aggregate::avg:
         return static_cast<double>(sum / n);
-    case Statistic::min:
+    case Aggregate::min:
         return values.front();
-    case Statistic::max:
+    case Aggregate::max:
         return values.back();
-    case Statistic::percentile_cont: {
+    case Aggregate::percentile_cont: {
         const double h = call.fraction * (n - 1);
         const double low = values[static_cast<std::size_t>(std::floor(h))];
         const double high = values[static_cast<std::size_t>(std::ceil(h))];
         return low + (h - std::floor(h)) * (high - low);
     }
-    case Statistic::percentile_disc:
+    case Aggregate::percentile_disc:
         return values[static_cast<std::size_t>(std::max(1.0, std::ceil(call.fraction * n)) - 1)];
     default: {
         const double divisor = n - (sample ? 1 : 0);
@@ -208,43 +208,43 @@ TEST(ClosedForms, KeepTheirDigitsFarFromZero) {
     }
     near_zero.finish();
     far_away.finish();
-    for (Statistic fn : {Statistic::avg, Statistic::var_pop, Statistic::var_samp, Statistic::stddev_pop,
-                         Statistic::stddev_samp}) {
+    for (Aggregate fn : {Aggregate::avg, Aggregate::var_pop, Aggregate::var_samp, Aggregate::stddev_pop,
+                         Aggregate::stddev_samp}) {
         const LeaveOneOut here({fn, 0}, near_zero, 0), there({fn, 0}, far_away, 0);
         for (std::size_t i = 0; i < 4; ++i)
             EXPECT_NEAR(here.difference(i), there.difference(i), 1e-9 * here.difference(i));
     }
     // (d^2 n/(n-1) - M2/n) / (n-1) for the value 8: d = 5, M2/n = 9.5.
     const double n = 1e6;
-    EXPECT_NEAR(LeaveOneOut({Statistic::var_pop, 0}, far_away, 0).difference(3) * (n - 1), 25 * n / (n - 1) - 9.5, 1e-9);
+    EXPECT_NEAR(LeaveOneOut({Aggregate::var_pop, 0}, far_away, 0).difference(3) * (n - 1), 25 * n / (n - 1) - 9.5, 1e-9);
 }
 
 // Nearly all of the variance is one value's: what is left is not the difference of two large numbers.
 TEST(ClosedForms, ADeviationThatOneValueMakes) {
     const ValueSet set = set_of({1, 1 + 1e-7, 1 + 3e-7, 1e6});
-    const double left = *evaluate({Statistic::stddev_pop, 0}, set_of({1, 1 + 1e-7, 1 + 3e-7}));
+    const double left = *evaluate({Aggregate::stddev_pop, 0}, set_of({1, 1 + 1e-7, 1 + 3e-7}));
     EXPECT_NEAR(left / 1.2472191e-7, 1, 1e-6);
-    EXPECT_EQ(LeaveOneOut({Statistic::stddev_pop, 0}, set, 0).difference(3),
-              *evaluate({Statistic::stddev_pop, 0}, set) - left);
-    EXPECT_EQ(LeaveOneOut({Statistic::stddev_samp, 0}, set_of({7, 7, 7, 8}), 0).difference(1), 0.5);
+    EXPECT_EQ(LeaveOneOut({Aggregate::stddev_pop, 0}, set, 0).difference(3),
+              *evaluate({Aggregate::stddev_pop, 0}, set) - left);
+    EXPECT_EQ(LeaveOneOut({Aggregate::stddev_samp, 0}, set_of({7, 7, 7, 8}), 0).difference(1), 0.5);
 }
 
 TEST(ClosedForms, EqualValuesDeviateByNothing) {
     ValueSet set;
     set.add(0.1, 3);
     set.finish();
-    for (Statistic fn : {Statistic::var_pop, Statistic::var_samp, Statistic::stddev_pop, Statistic::stddev_samp,
-                         Statistic::avg, Statistic::percentile_cont})
+    for (Aggregate fn : {Aggregate::var_pop, Aggregate::var_samp, Aggregate::stddev_pop, Aggregate::stddev_samp,
+                         Aggregate::avg, Aggregate::percentile_cont})
         EXPECT_EQ(LeaveOneOut({fn, 0.3}, set, 7).difference(0), 0);
 }
 
 TEST(ClosedForms, NothingIsNullOrZero) {
     ValueSet none;
     none.finish();
-    EXPECT_EQ(evaluate({Statistic::count, 0}, none), 0);
-    EXPECT_EQ(evaluate({Statistic::count_distinct, 0}, none), 0);
-    EXPECT_FALSE(evaluate({Statistic::percentile_cont, 0.5}, none));
-    EXPECT_FALSE(evaluate({Statistic::avg, 0}, none));
+    EXPECT_EQ(evaluate({Aggregate::count, 0}, none), 0);
+    EXPECT_EQ(evaluate({Aggregate::count_values, 0}, none), 0);
+    EXPECT_FALSE(evaluate({Aggregate::percentile_cont, 0.5}, none));
+    EXPECT_FALSE(evaluate({Aggregate::avg, 0}, none));
 }
 
 // NaN is the largest value, and equal to itself.
@@ -252,10 +252,10 @@ TEST(ClosedForms, NaN) {
     const ValueSet set = set_of({std::nan(""), 2, 1, std::nan("")});
     EXPECT_EQ(set.distinct(), 3u);
     EXPECT_EQ(set.find(std::nan("")), 2u);
-    EXPECT_EQ(evaluate({Statistic::min, 0}, set), 1);
-    EXPECT_TRUE(std::isnan(*evaluate({Statistic::max, 0}, set)));
-    EXPECT_TRUE(std::isnan(LeaveOneOut({Statistic::sum, 0}, set, 0).difference(2)));
-    EXPECT_EQ(LeaveOneOut({Statistic::count_distinct, 0}, set, 0).difference(2), 0);
+    EXPECT_EQ(evaluate({Aggregate::min, 0}, set), 1);
+    EXPECT_TRUE(std::isnan(*evaluate({Aggregate::max, 0}, set)));
+    EXPECT_TRUE(std::isnan(LeaveOneOut({Aggregate::sum, 0}, set, 0).difference(2)));
+    EXPECT_EQ(LeaveOneOut({Aggregate::count_values, 0}, set, 0).difference(2), 0);
     EXPECT_THROW(set.find(5), std::logic_error);
 }
 
