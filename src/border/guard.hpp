@@ -20,7 +20,7 @@
 
 namespace dp::border {
 
-// What is left of an exception once it is gone; plain data, so that it may be live across ereport.
+// Keeps what an exception said once it is gone: plain data, so that it may be live across ereport.
 struct Caught {
     int sqlstate;
     char message[512];
@@ -61,8 +61,8 @@ template <class T, class... Args> T *context_new(Args &&...args) {
 // Declares an SQL-callable function. Its body is a backend region; the guard is for the exception nobody thought of.
 #define DP_FUNCTION(name) DP_GUARDED(name, name##_body(fcinfo))
 
-// The same for what somebody calls by himself, so with the arguments of the version that his database has: before it reads
-// one, the versions are compared (version.hpp). Not for what runs on each row.
+// Defines a function that people call, with the arguments of the version that their database has. Before it reads one, the
+// versions are compared (version.hpp). Not for what runs on each row.
 #define DP_CALL(name) DP_GUARDED(name, (dp::border::check_version(), name##_body(fcinfo)))
 
 #define DP_GUARDED(name, call)                                                                                         \
@@ -75,7 +75,7 @@ template <class T, class... Args> T *context_new(Args &&...args) {
     }                                                                                                                  \
     static Datum name##_body(FunctionCallInfo fcinfo)
 
-// The same for a function that is called for every row and whose body calls no C++ that may throw: without the guard.
+// Defines a function that is called for every row and whose body calls no C++ that may throw, without the guard.
 #define DP_ROW_FUNCTION(name)                                                                                          \
     extern "C" {                                                                                                       \
     PG_FUNCTION_INFO_V1(name);                                                                                         \

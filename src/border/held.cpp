@@ -17,8 +17,8 @@ static void copy_rows(TupleDesc desc, Tuplestorestate *from, Tuplestorestate *to
     ExecDropSingleTupleTableSlot(slot);
 }
 
-// What HoldPortal() of the server leaves of a cursor WITH HOLD when its transaction commits. Until then it is one that goes
-// with the transaction, as after an error here.
+// Makes a portal as HoldPortal() of the server leaves that of a cursor WITH HOLD when its transaction commits. Until then it
+// goes with the transaction, as after an error here.
 void hold_rows(const char *name, const char *source, TupleDesc desc, Tuplestorestate *rows) {
     Portal portal = CreatePortal(name, true, true);
     MemoryContext old = MemoryContextSwitchTo(portal->portalContext);

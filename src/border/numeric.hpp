@@ -24,7 +24,7 @@ struct NumericDigits {
 
 // False: NaN or an infinity.
 inline bool read_numeric(Datum value, NumericDigits *digits) {
-    // What is out of line or compressed is fetched into the memory of the row.
+    // Fetches a value that is out of line or compressed into the memory of the row.
     const auto *stored = reinterpret_cast<const struct varlena *>(PG_DETOAST_DATUM_PACKED(value));
     const char *bytes = VARDATA_ANY(stored);
     uint16 header;

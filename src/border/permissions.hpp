@@ -1,5 +1,5 @@
-// What the executor checks before a statement runs. Up to PostgreSQL 15 it is a part of each entry of the range table; from
-// 16 on it stands in a list of the query's, which the entry points into, and a view that has been expanded
+// Reads and sets the rights that the executor checks before a statement runs. Up to PostgreSQL 15 each entry of the range
+// table has its own; from 16 on they stand in a list of the query's, which the entry points into, and a view that has been expanded
 // keeps its own entry in place of OLD and NEW in the view's query.
 #pragma once
 
@@ -12,13 +12,13 @@ struct Permission {
     AclMode needed; // 0: nothing is checked
 };
 
-// Of an entry of the query's range table.
+// Returns the rights that an entry of the query's range table demands.
 Permission permission_of(const Query *query, const RangeTblEntry *entry);
 
 // For an entry that was made by hand, once it is in the query's range table. An entry that is no relation has none.
 void set_permission(Query *query, RangeTblEntry *entry, AclMode needed);
-// Of a plan that was made of entries that need nothing: from 16 on the executor takes it for a mistake when it is asked to
-// check nothing, and with assertions ends the server.
+// Removes the entries of a plan that need nothing: from 16 on the executor takes it for a mistake when it is asked to check
+// nothing, and with assertions ends the server.
 void forget_empty_permissions(PlannedStmt *plan);
 // Whether a plan reads these relations and no other. (relationOids has constants of type oid and regclass as well.)
 bool reads_only(const PlannedStmt *plan, const List *relations);

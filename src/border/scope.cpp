@@ -126,8 +126,8 @@ const Pin process_pins[] = {
 #if PG_VERSION_NUM >= 170000
     {"transaction_timeout", "0"}, //
 #endif
-    {"TimeZone", "UTC"},                                 // texts, should one depend on it
-    {"timezone_abbreviations", "Default"},               // no text of a row is a moment here and none there
+    {"TimeZone", "UTC"},                   // texts, should one depend on it
+    {"timezone_abbreviations", "Default"}, // no text of a row is a moment here and none there
 };
 
 bool forced = false;
@@ -174,7 +174,7 @@ static bool is_set(const Pin &pin) {
     return text == nullptr || pin.text == nullptr ? text == pin.text : strcmp(text, pin.text) == 0;
 }
 
-// What the value has become, in the server's own spelling.
+// Records the value that was set, in the server's own spelling.
 static void remember(Pin &pin) {
     if (pin.record == nullptr)
         pin.record = record_of(pin.name);

@@ -25,7 +25,7 @@ struct Spi {
     uint64 run(const char *sql, bool read_only, int nargs = 0, Oid *types = nullptr, Datum *values = nullptr,
                const char *nulls = nullptr) const;
 
-    // The same with the kept plan of a statement.
+    // Runs a statement by its kept plan.
     uint64 run(Statement &statement, bool read_only, int nargs = 0, Oid *types = nullptr, Datum *values = nullptr,
                const char *nulls = nullptr) const;
 

@@ -13,7 +13,7 @@ static void take_memory(SpillBytes *spill, int64 room) {
     spill->window = reinterpret_cast<char *>(TYPEALIGN(alignment, spill->memory));
 }
 
-// What a file held is not counted in pg_stat_database (C18), whenever the context goes. Closing raises nothing.
+// Closes the file when its context goes, uncounted in pg_stat_database (C18). Raises nothing.
 static void close_file(void *context) {
     auto *spill = static_cast<SpillBytes *>(context);
     if (spill->file < 0)

@@ -35,7 +35,7 @@ inline void *spill_place(SpillBytes *spill, int64 i) {
     return spill->window + static_cast<Size>(i - spill->first) * spill->item;
 }
 
-// Of `width` things of a type at each index. A pointer holds until another index is asked for.
+// Holds `width` things of a type at each index. A pointer holds until another index is asked for.
 template <class T> struct Spill {
     static_assert(std::is_trivially_copyable_v<T>, "what goes to a file is copied as bytes");
     SpillBytes *bytes;

@@ -46,7 +46,7 @@ static char *installed_version() {
     return version;
 }
 
-[[noreturn]] static void refuse(const char *installed) {
+[[noreturn]] static void refuse_version(const char *installed) {
     // Named in the order of versions only to choose the hint; the digits of each part may be several.
     int theirs[3] = {}, ours[3] = {};
     sscanf(installed, "%d.%d.%d", &theirs[0], &theirs[1], &theirs[2]);
@@ -72,7 +72,7 @@ void check_version() {
     if (installed == nullptr)
         return;
     if (strcmp(installed, library_version) != 0)
-        refuse(installed);
+        refuse_version(installed);
     known_equal = !heard; // opening pg_extension hears of changes, which may be such
     pfree(installed);
 }

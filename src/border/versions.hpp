@@ -1,5 +1,5 @@
-// What PostgreSQL calls differently from version to version, under one name each. A difference of meaning, rather than of
-// spelling, has a file of its own: permissions.hpp (16), grouping.hpp (18).
+// Gives one name to each thing that PostgreSQL calls differently from version to version. A difference of meaning, rather
+// than of spelling, has a file of its own: permissions.hpp (16), grouping.hpp (18).
 #pragma once
 
 #include <cerrno>
@@ -95,7 +95,7 @@ inline List *qualified_name_list(const char *name) {
 #endif
 }
 
-// Of one that is not deferrable.
+// Returns the primary key, if it is not deferrable.
 inline Oid primary_key_index(Relation relation) {
 #if PG_VERSION_NUM >= 180000
     return RelationGetPrimaryKeyIndex(relation, false);

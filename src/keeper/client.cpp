@@ -246,7 +246,7 @@ static void receive_rows(Conversation *talk, Tuplestorestate *rows, TupleDesc de
     ExecDropSingleTupleTableSlot(slot);
 }
 
-[[noreturn]] static void refuse(Received *received) {
+[[noreturn]] static void refuse_answer(Received *received) {
     if (received->reply == Reply::error)
         raise_error(&received->block);
     refuse_lost(received->loss);
@@ -266,7 +266,7 @@ release::Facts ask(const release::Ask &what, Tuplestorestate *rows, TupleDesc de
         receive_rows(talk, rows, desc, &received);
     });
     if (received.reply != Reply::answer)
-        refuse(&received);
+        refuse_answer(&received);
     return facts;
 }
 
@@ -276,7 +276,7 @@ release::Settled approve(const release::Approval &approval, const catalog::Asker
     Received received = {};
     converse(Kind::approve, approver, InvalidOid, writer.bytes, [&](Conversation *talk) { received = receive(talk); });
     if (received.reply != Reply::done)
-        refuse(&received);
+        refuse_answer(&received);
     return received.block.take<release::Settled>();
 }
 
@@ -286,7 +286,7 @@ int choose_limit(const release::LimitWish &wish, const catalog::Asker &asker) {
     Received received = {};
     converse(Kind::limit, asker, wish.view, writer.bytes, [&](Conversation *talk) { received = receive(talk); });
     if (received.reply != Reply::done)
-        refuse(&received);
+        refuse_answer(&received);
     return received.block.take<int>();
 }
 
@@ -301,7 +301,7 @@ void deliver(catalog::Entry *entry) {
         return;
     }
     if (received.reply != Reply::done)
-        refuse(&received);
+        refuse_answer(&received);
     entry->verdict = received.block.take<catalog::Verdict>();
 }
 

@@ -135,7 +135,7 @@ static void keep() {
             if (told_to_go != 0 || !rest(idle_since, milliseconds))
                 return;
             idle = 0;
-            let_go();
+            release_locks();
         }
         border::drop_hooks();
         if (told_to_go != 0)

@@ -1,4 +1,4 @@
-// What clients and keepers of one database share: slots for requests and a table of keepers (architecture.md, 3.8).
+// Holds the memory that clients and keepers of one database share: slots for requests, a table of keepers (architecture.md, 3.8).
 //
 // All that is written here is written under the pool's one LWLock, and nothing that can raise an error runs under it.
 // The pool lies in a pinned dynamic shared memory area of its database; a small directory in the main shared memory, found
@@ -58,7 +58,7 @@ struct Slot {
     TimestampTz retry; // not taken before
     int64 clock;       // batch_clock() when it was put
     int64 left;        // microseconds for which it was left in the queue because a batch was charged
-    // What was charged, for the keeper that reads, which need not be the one that has charged.
+    // Tells the keeper that reads, which need not be the one that has charged, what the charge was for.
     unsigned char charged[PG_SHA256_DIGEST_LENGTH]; // release::hash_of_charge
     privacy::Epsilon epsilon;
     privacy::Day period; // that it was charged in

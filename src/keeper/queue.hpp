@@ -12,8 +12,8 @@ namespace dp::keeper {
 int reserve_slot(Kind kind, Oid role, Oid session_role, Oid relation, Size size);
 // The request is in its buffer. Returns false when no keeper was idle.
 bool submit(int slot, Size size);
-// What the keeper has written and the client not yet taken: its size, 0: nothing yet. `last`: nothing follows. `lost`: nothing
-// comes any more, and what came before is no answer.
+// Returns the size of the part that the keeper has written and the client not yet taken; 0: nothing yet. `last`: nothing
+// follows. `lost`: nothing comes any more, and what came before is no answer.
 Size part_there(int slot, bool *last, Loss *lost);
 void part_taken(int slot);
 // After the last part, or before the slot was submitted.

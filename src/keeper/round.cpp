@@ -32,7 +32,7 @@ struct Request {
     uint64 ticket;
     Kind kind;
     Oid role, session_role;
-    bool alone; // nobody else waits for it
+    bool alone;     // nobody else waits for it
     bool paid;      // it was charged by another keeper
     bool elsewhere; // other servers keep rows of its table
     MemoryContext memory;
@@ -73,7 +73,7 @@ void watch_aborts() {
 
 // ---- requests ------------------------------------------------------------------------------------------------------
 
-// What is allocated while nothing is done for one request. Whatever is done for one is done in its own memory.
+// Holds the allocations that serve no single request; each request has its own memory.
 static MemoryContext of_all = nullptr;
 
 static Request *open_request(int slot) {
@@ -365,7 +365,7 @@ static bool prepare_answer(Request *request) {
     return true;
 }
 
-// Who decides, on what, is looked at in what is committed: nothing that he has done in an open transaction counts.
+// Reads the decision and its request as they are committed: nothing that the approver did in an open transaction counts.
 static void read_decision(Request *request, const release::Approval &approval, const catalog::Requested **parent) {
     catalog::Reading reading = catalog::Reading::open();
     request->requested = catalog::find_request(reading, approval.request, false);
@@ -382,7 +382,7 @@ static void read_decision(Request *request, const release::Approval &approval, c
                  errmsg("the role that made request " INT64_FORMAT " does not exist any more", approval.request)));
 }
 
-// What is asked for is looked at as its requester asks.
+// Prepares the question of a request with the rights of its requester.
 static void prepare_requested(Request *request, const catalog::Requested *parent) {
     request->ask = release::ask_of(*request->requested, request->decision);
     if (parent != nullptr) {
@@ -449,7 +449,7 @@ static void prepare_charge(Request *request) {
 constexpr int patience_ms = 2000;
 constexpr long retry_ms = 20;
 
-// What is in the way is waited for from the first time on that it is met: not how long keepers had no time before.
+// Returns true once a lock was waited for long enough, counted from when it was first met; the time in the queue before is left out.
 static bool out_of_patience(const Request *request) {
     return request->alone &&
            TimestampDifferenceExceeds(pool()->slots[request->slot].since, GetCurrentTimestamp(), patience_ms);
@@ -481,9 +481,9 @@ static bool took_too_long(const Request *request, const ErrorData *error) {
 
 static ErrorData *long_error(Request *request) {
     return error_of(request, [] {
-        ereport(ERROR, (errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-                        errmsg("the query takes too long before it reads a row"), errdetail("Nothing was charged."),
-                        errhint("Ask in several queries, or write a shorter one.")));
+        ereport(ERROR,
+                (errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED), errmsg("the query takes too long before it reads a row"),
+                 errdetail("Nothing was charged."), errhint("Ask in several queries, or write a shorter one.")));
     });
 }
 
@@ -597,7 +597,7 @@ static void commit_patiently(catalog::Entry *entry) {
     }
 }
 
-// Of a request that was not charged, or whose charge is all that was asked for. False: it goes on.
+// Ends a request that was not charged, or whose charge is all that was asked for. Returns false if it goes on.
 static bool ends_with_charge(Request *request) {
     if (request->entry->verdict.outcome == catalog::Outcome::busy && !out_of_patience(request)) {
         put_back(request->slot, false);
@@ -622,9 +622,9 @@ constexpr int behind_charge_ms = 30000;
 
 // A failure that may tell something about a row ends what its role may ask (architecture.md, 3.6).
 static void suspend(Request *request) {
-    catalog::Charge nothing = catalog::suspension_of(*request->question->settings, request->question->asker,
-                                                     request->question->text, request->question->grantee,
-                                                     request->question->grantee_oid);
+    catalog::Charge nothing =
+        catalog::suspension_of(*request->question->settings, request->question->asker, request->question->text,
+                               request->question->grantee, request->question->grantee_oid);
     catalog::Entry entry = catalog::entry_for(nothing);
     entry.kind = catalog::RequestKind::suspension;
     commit_patiently(&entry);
@@ -737,8 +737,8 @@ static void answer(Request *request) {
     pg_unreachable();
 }
 
-// What is drawn is stored, in a commit of its own, if the request is still what its charge has made of it; the approver hears how it
-// has ended.
+// Stores the drawn answer, in a commit of its own, if the request is still what its charge has made of it. Tells the approver how
+// it has ended.
 static void settle(Request *request, catalog::Settling *settling) {
     catalog::Charge nothing = {};
     nothing.settings = request->question->settings;
@@ -887,7 +887,7 @@ static void answer_limit(Request *request) {
 
 // ---- charged requests ----------------------------------------------------------------------------------------------
 
-// What this keeper has charged and somebody has yet to read: its locks stand until then.
+// Lists the requests that this keeper has charged and somebody has yet to read: their locks stand until then.
 static Request *held[nslots];
 
 static void hold(Request *request) {
@@ -897,7 +897,7 @@ static void hold(Request *request) {
     mark_charged(request->slot, request->charged, request->entry->verdict.epsilon, request->entry->verdict.period);
 }
 
-void let_go() {
+void release_locks() {
     for (Request *&request : held)
         if (request != nullptr && is_over(request->slot, request->ticket)) {
             close_request(request);
@@ -1019,15 +1019,15 @@ void serve() {
     MemoryContextSwitchTo(of_all);
     if (n > 0)
         charge_batch(requests, n);
-    // Who comes while answers take long is charged in between, and has a turn.
+    // Charges requests that come while answers take long in between, so that they have a turn.
     TimestampTz start = GetCurrentTimestamp();
     for (int slot = take_charged(); slot >= 0; slot = take_charged()) {
         answer_charged(slot);
-        let_go();
+        release_locks();
         if (TimestampDifferenceExceeds(start, GetCurrentTimestamp(), turn_ms) && somebody_is_pending())
             break;
     }
-    let_go();
+    release_locks();
     MemoryContext memory = of_all;
     of_all = TopMemoryContext;
     MemoryContextSwitchTo(of_all);

@@ -10,7 +10,7 @@ namespace dp::keeper {
 void serve();
 
 // Gives the locks and the memory of requests back that another keeper has answered.
-void let_go();
+void release_locks();
 
 // Once, when the process begins.
 void watch_aborts();

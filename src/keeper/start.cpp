@@ -102,7 +102,7 @@ void keeper_is_gone() {
     LWLockRelease(&directory()->lock);
 }
 
-// Who waits says so again and again.
+// Sets how often a process that waits says so.
 constexpr int waiting_ms = 1000;
 
 static void say_waiting() {

@@ -8,7 +8,7 @@ namespace dp::keeper {
 // The setting dp_rdr.keepers: of one database at most.
 int most_keepers();
 void define_settings();
-// Of all databases together.
+// Returns how many keepers all databases together may have.
 int most_workers();
 
 // Starts one more keeper of this database unless there are enough, or one is starting. False when the server has no worker

@@ -1,4 +1,4 @@
-// What a statement may cost on one row (architecture.md, 5). Values of variable length are the only ones whose size the rows
+// Bounds the cost of a statement on one row (architecture.md, 5). Values of variable length are the only ones whose size the rows
 // decide, so each that a function gets is cut off at a limit: longer ones count as NULL. The limit is a megabyte, and less
 // where a statement does much with them: a function of the statement alone, never of a row.
 #pragma once

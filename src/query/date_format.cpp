@@ -109,7 +109,7 @@ static const char *behind_quotes(const char *c) {
     return c + 1;
 }
 
-// What the server would read as one item where we read two.
+// Returns true where the server would read one item and we read two.
 static bool is_ambiguous(const char *c) {
     return pg_strncasecmp(c, "IDDD", 4) == 0 || pg_strncasecmp(c, "SSSS", 4) == 0;
 }

@@ -16,7 +16,7 @@ bool is_date_format(const char *format);
 enum class Finest : uint8 { day, hour, minute, second };
 Finest finest_of_format(const char *format);
 
-// What to_char() gives. The format is one of these; day of week (from Sunday on) and of year (from 1 on) are set.
+// Prints as to_char() does. The format is one of these; day of week (from Sunday on) and of year (from 1 on) are set.
 char *print_date(const char *format, const struct pg_tm *tm, fsec_t microseconds);
 
 // From 1700 BC to 290000, or infinite: everything that moves a timestamp by 3000 years at most stays in its range.

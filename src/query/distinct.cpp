@@ -21,7 +21,7 @@ static uint32 hash_constant(const Const *constant) {
                       static_cast<int>(Min(size, Size{1024})));
 }
 
-// What tells most expressions of one kind apart, of what equal() looks at.
+// Hashes the fields that tell most expressions of one kind apart, of those that equal() looks at.
 static uint32 hash_fields(const Node *node) {
     switch (nodeTag(node)) {
     case T_Var:

@@ -1,4 +1,4 @@
-// What the planner expects of a protected table is for those who may read it (architecture.md, 11: C04, C09).
+// Keeps the estimates of a protected table for those who may read it (architecture.md, 11: C04, C09).
 //
 // Privileges are checked when a plan starts to run, but a planner that was asked to print its plan (debug_print_plan) has
 // shown by then how many rows of the table it expects. So whoever may not read a protected table, or a part or a parent of
@@ -12,7 +12,7 @@ namespace dp::query {
 // An entry of a statement that the planner is about to see.
 void check_protected(const Query *query, const RangeTblEntry *entry);
 
-// The same for what the planner finds by itself: the body of a SQL function that it inlines, partitions and children.
+// Hides the estimates of tables that the planner finds by itself: in a SQL function that it inlines, partitions, children.
 void install_relation_hook();
 
 } // namespace dp::query

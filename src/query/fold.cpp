@@ -214,8 +214,8 @@ static bool add_opened(Node *node, void *context) {
     return border::walk_expression(node, add_opened, context);
 }
 
-// What an entry of a level's range table is: a facade, or a sub-SELECT over some. Until all are known a facade's varno is beyond
-// those of any level.
+// Numbers facades beyond the entries of any level until all of them are known.
+// An entry of a level's range table is a facade, or a sub-SELECT over some.
 constexpr int first_varno = 100000;
 
 namespace {
@@ -324,7 +324,7 @@ static From fold_level(const Level *level, Fold *outer, List **places);
                 fold->source, fold->location);
 }
 
-// What stands on a nullable side is NULL as a whole; a computed column of it need not be.
+// Refuses a computed column on a nullable side: an outer join makes the row NULL, and the column need not be.
 static void check_nullable(const Fold *fold, const List *columns) {
     ListCell *cell;
     foreach (cell, columns) {
@@ -445,7 +445,7 @@ static Oid source_of_entry(const RangeTblEntry *entry) {
     return OidIsValid(source) ? source : is_public_source(entry, nullptr) ? entry->relid : InvalidOid;
 }
 
-// What FROM lists, as entries of their own, numbered in this order.
+// Gives the items of FROM entries of their own, numbered in this order.
 static void renumber(Query *query, const List *sources) {
     List *items = query->jointree->fromlist, *entries = NIL;
     for (int i = 0; i < list_length(items); i++)
@@ -515,7 +515,7 @@ static bool find_sub_selects(Node *node, void *context) {
     return border::walk_expression(node, find_sub_selects, context);
 }
 
-// Those within aggregates, and those that are a part of what is grouped by: the rest of the statement has others to itself.
+// Folds tests within aggregates, and those that are a part of a group key: the rest of the statement keeps the others.
 static bool fold_used(Node *node, void *context) {
     auto *tests = static_cast<Tests *>(context);
     if (node == nullptr || IsA(node, Query))

@@ -1,5 +1,5 @@
-// What an aggregating level reads, in terms of facades: sub-SELECTs, CTEs and views that only project, rename, filter and join
-// are folded onto them (architecture.md, 3.2). Looks at shapes; what may stand in a leaf is decided in query/shape.
+// Folds the FROM of an aggregating level onto facades: sub-SELECTs, CTEs and views that only project, rename, filter and join
+// (architecture.md, 3.2). Looks at shapes; what may stand in a leaf is decided in query/shape.
 #pragma once
 
 #include "border/permissions.hpp"

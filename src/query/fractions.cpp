@@ -19,7 +19,7 @@ struct Made {
 };
 } // namespace
 
-// The same aggregate of one fraction.
+// Returns the percentile of one fraction that belongs to one of several.
 static Oid of_one(Oid several) {
     switch (several) {
     case F_PERCENTILE_CONT__FLOAT8_FLOAT8:

@@ -13,7 +13,7 @@ static From outer_join(const JoinExpr *join, bool nullable, const FromReader &re
     normal->jointype = JOIN_LEFT;
     normal->larg = one_item(kept.items);
     normal->rarg = one_item(other.items);
-    // What filters the nullable side decides which of its rows there are to be joined.
+    // Filters of the nullable side go into ON: they decide which of its rows there are to be joined.
     normal->quals = make_and_qual(reader.condition(join->quals, reader.context), other.where);
     normal->rtindex = join->rtindex;
     return From{list_make1(normal), kept.where};

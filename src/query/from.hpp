@@ -6,7 +6,7 @@
 
 namespace dp::query {
 
-// What is joined, without conditions of its own (RangeTblRef *; JoinExpr *: JOIN_LEFT, or JOIN_INNER without ON where a side of such
+// Holds the joined items, without conditions of their own (RangeTblRef *; JoinExpr *: JOIN_LEFT, or JOIN_INNER without ON where a side of such
 // a one has several items), and the condition above it, or null.
 struct From {
     List *items;
@@ -21,7 +21,7 @@ struct FromReader {
     ParseState *source;
 };
 
-// Of a jointree or a part of it. 0A000: FULL JOIN.
+// Reads a jointree or a part of it. Errors: 0A000 for a FULL JOIN.
 From read_from(Node *tree, bool nullable, const FromReader &reader);
 
 // Makes the FROM of a query a list of its entries, and conditions of its inner joins such of WHERE. False, and nothing is changed: there

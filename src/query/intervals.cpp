@@ -15,7 +15,7 @@ struct Stand {
 
 // ---- seconds of an interval ----------------------------------------------------------------------------------------
 
-// The same expression of seconds, a numeric; null: nobody knows that it has no months. The parts of CASE and the like become seconds
+// Returns an expression for the seconds of an interval, a numeric; null: nobody knows that it has no months. The parts of CASE and the like become seconds
 // one by one, as their bounds are those of numbers.
 static Node *seconds_of(Node *interval, const Stand &stand);
 
@@ -188,7 +188,7 @@ static Node *cast_to(Oid function, Oid type, Node *number) {
         makeFuncExpr(function, type, list_make1(number), InvalidOid, InvalidOid, COERCE_IMPLICIT_CAST));
 }
 
-// Of seconds; null: what else the aggregate says is not for these.
+// Returns the aggregate over seconds; null: it has a clause that these do not take.
 static Aggref *over_seconds(const Aggref *call, const Pair &pair, Node *seconds) {
     auto *numbers = static_cast<Aggref *>(copyObjectImpl(call));
     const bool percentile = call->aggkind == AGGKIND_ORDERED_SET;

@@ -9,7 +9,7 @@ namespace dp::query {
 // In place: sum, avg, min, max and percentiles. below: what the query reads, with one row for each unit; or null.
 void ask_seconds(Query *query, const Query *below);
 
-// What the leaf is asked, of a node that makes an interval of it; else the node.
+// Returns the aggregate below a node that makes an interval of it; any other node as it is.
 Node *before_interval(Node *node);
 
 } // namespace dp::query

@@ -304,7 +304,7 @@ static const char *equality_text(const Linked &a, const AttrNumber *of_a, const 
     return text.data;
 }
 
-// What gives two columns one collation; null: they are compared as they are. That of the database gives way to a column's own.
+// Returns the collation to write for two columns; null: they are compared as they are. The database's gives way to a column's own.
 static const char *collation_text(const Linked &a, AttrNumber of_a, const Linked &b, AttrNumber of_b) {
     Oid type, one, other;
     int32 typmod;
@@ -336,7 +336,7 @@ static const char *link_text(const Linked &a, const Linked &b, decltype(equality
     return sibling_columns(a, b, of_sibling) ? text(a, a.path->columns, b, of_sibling) : nullptr;
 }
 
-// What would lead from the one to the other: the tables that its rows refer to.
+// Names the table that the rows refer to, which would lead to the unit; null where they have it themselves.
 static const char *way_text(const Linked &of) {
     return of.path->direct ? nullptr : catalog::qualified_name(of.path->parent_relation);
 }

@@ -1,4 +1,4 @@
-// What a leaf is joined from: its sources, and which joins keep the rows of different units apart (formulas.md, 9.7).
+// Proves that the joins of a leaf keep the rows of different units apart (formulas.md, 9.7).
 #pragma once
 
 #include "catalog/domain.hpp"
@@ -27,19 +27,19 @@ struct Linked {
     Oid relation;                  // the table
     const catalog::UnitPath *path; // checked; null for a public table
     const char *name;              // the view, where people look
-    // Of a public table: the largest number of its rows that are equal in these columns, as it was counted before the charge. Null:
-    // it does not matter here.
+    // Returns the largest number of rows of a public table that are equal in these columns, as counted before the charge. Null: it does
+    // not matter here.
     int64 (*multiplicity)(const Linked &source, int n, const AttrNumber *columns);
     void *context; // of that
 };
 
-// That a column equals another one, wherever neither is NULL for an outer join: a conjunct of WHERE, or of an ON.
+// Says that a column equals another one, wherever neither is NULL for an outer join: a conjunct of WHERE, or of an ON.
 struct Equality {
     AttrNumber left, right; // column_number over the tables
     const JoinExpr *on;     // the outer join; null: WHERE
 };
 
-// What follows from the joins. Sources are numbered as they were passed.
+// Holds the conclusions from the joins. Sources are numbered as they were passed.
 struct Joined {
     int n;
     int64 max_rows; // R: the smallest product, as far as it is below 2^40

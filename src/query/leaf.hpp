@@ -10,7 +10,7 @@ namespace dp::query {
 
 // ---- what it is read from ----
 
-// Of a leaf; joins and what stands for EXISTS are at most seven more entries of its range table.
+// Limits the sources of a leaf. Joins and tests of EXISTS are at most seven more entries of its range table.
 constexpr int max_sources = 8;
 
 // One item of FROM: a facade, or a public table. Columns of it are Vars with this varno, all of level 0; the internal
@@ -65,7 +65,7 @@ struct Aggregate {
     Aggref *node; // as parsed
 };
 
-// What a column shows of an aggregate: the number, or an end of its interval (dp_low, dp_high).
+// Tells the part of an aggregate that a column shows: the number, or an end of its interval (dp_low, dp_high).
 enum class Part { value, low, high };
 
 // One column of the leaf's result.
@@ -76,7 +76,7 @@ struct Output {
     Part part;
 };
 
-// What tells the argument of one aggregate from that of another (privacy::AggregateCall); -1: rows are counted.
+// Returns a number that tells the argument of one aggregate from that of another (privacy::AggregateCall); -1: rows are counted.
 inline int argument_number(const Aggregate &aggregate) {
     constexpr int behind_columns = 65536;
     return aggregate.attno > 0 ? aggregate.attno : aggregate.argument >= 0 ? behind_columns + aggregate.argument : -1;
@@ -117,7 +117,7 @@ struct Leaf {
     int nsources;
     Source sources[max_sources]; // as they stand in FROM, from left to right; then those of sub-SELECTs
     int njoined;                 // sources of FROM
-    // What is joined (query/join): RangeTblRef and LEFT JoinExpr *, below which inner ones stand on nullable sides alone; all other
+    // Holds the joined items (query/join): RangeTblRef and LEFT JoinExpr *, below which inner ones stand on nullable sides alone; all other
     // conditions of inner joins are in `where`. One source: its RangeTblRef.
     List *from;
     int nkeys;

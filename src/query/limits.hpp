@@ -35,7 +35,7 @@ void check_leaf_arguments(int arguments);
 void check_parts(Query *leaf);
 // The values of parameters at all places that name them.
 void check_references(Query *leaf, ParamListInfo parameters);
-// The same before a node is copied so many times. parts: what copies before had, to which these are added.
+// Counts the parts of a node before it is copied so many times, and adds them to `parts`, those of the copies before.
 void check_copies(Node *node, int copies, int *parts);
 
 } // namespace dp::query

@@ -16,7 +16,7 @@ Node *marked(Node *node, Part *part = nullptr);
 
 // 0A000 for a call that marks anything but an aggregate as it stands.
 [[noreturn]] void refuse_mark(Node *call, ParseState *source);
-// The same for the first call that is left in a statement.
+// Refuses the first mark that is left in a statement.
 void refuse_marks(Query *query, ParseState *source);
 
 } // namespace dp::query

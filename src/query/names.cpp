@@ -6,7 +6,7 @@
 
 namespace dp::query {
 
-[[noreturn]] static void refuse(const char *what, List *name, int location) {
+[[noreturn]] static void refuse_name(const char *what, List *name, int location) {
     ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
                     errmsg("%s %s is not supported in a query on a restricted view", what, NameListToString(name)),
                     errhint("Use what PostgreSQL brings along."), location >= 0 ? errposition(location + 1) : 0));
@@ -49,13 +49,13 @@ bool is_slow_to_read(Oid type) {
 static void check_literal(const TypeName *name) {
     const Oid type = LookupTypeNameOid(nullptr, name, true);
     if (OidIsValid(type) && is_slow_to_read(type))
-        refuse("type", name->names, name->location);
+        refuse_name("type", name->names, name->location);
 }
 
 static void check_type(const TypeName *name) {
     check_literal(name);
     if (name->setof || name->pct_type || (!is_servers(name->names) && !is_enum(name)))
-        refuse("type", name->names, name->location);
+        refuse_name("type", name->names, name->location);
 }
 
 // Tells whether it is a cast that names its DateStyle (query/date_style), of this extension.
@@ -76,29 +76,29 @@ static bool check_node(Node *node, void *context) {
         break;
     case T_FuncCall:
         if (!is_servers(castNode(FuncCall, node)->funcname) && !is_dates_cast(castNode(FuncCall, node)->funcname))
-            refuse("function", castNode(FuncCall, node)->funcname, castNode(FuncCall, node)->location);
+            refuse_name("function", castNode(FuncCall, node)->funcname, castNode(FuncCall, node)->location);
         check_literal(makeTypeNameFromNameList(castNode(FuncCall, node)->funcname)); // type('literal') is one
         break;
     case T_A_Expr:
         if (!is_servers(castNode(A_Expr, node)->name))
-            refuse("operator", castNode(A_Expr, node)->name, castNode(A_Expr, node)->location);
+            refuse_name("operator", castNode(A_Expr, node)->name, castNode(A_Expr, node)->location);
         break;
     case T_SQLValueFunction: // of the process that reads; ordinary SQL passes the asker's as a value
         if (castNode(SQLValueFunction, node)->op == SVFOP_SESSION_USER)
-            refuse("function", list_make1(makeString(pstrdup("session_user"))),
-                   castNode(SQLValueFunction, node)->location);
+            refuse_name("function", list_make1(makeString(pstrdup("session_user"))),
+                        castNode(SQLValueFunction, node)->location);
         break;
     case T_CollateClause:
         if (!is_servers(castNode(CollateClause, node)->collname))
-            refuse("collation", castNode(CollateClause, node)->collname, castNode(CollateClause, node)->location);
+            refuse_name("collation", castNode(CollateClause, node)->collname, castNode(CollateClause, node)->location);
         break;
     case T_SubLink: // x op ANY (...): its operator
         if (!is_servers(castNode(SubLink, node)->operName))
-            refuse("operator", castNode(SubLink, node)->operName, castNode(SubLink, node)->location);
+            refuse_name("operator", castNode(SubLink, node)->operName, castNode(SubLink, node)->location);
         break;
     case T_SortBy:
         if (!is_servers(castNode(SortBy, node)->useOp))
-            refuse("operator", castNode(SortBy, node)->useOp, castNode(SortBy, node)->location);
+            refuse_name("operator", castNode(SortBy, node)->useOp, castNode(SortBy, node)->location);
         break;
     default:
         break;
@@ -141,7 +141,7 @@ static bool is_other_view(Oid view) {
     return true;
 }
 
-// Of a SELECT and of those in its conditions. True: something else stands in FROM.
+// Collects the relations of a SELECT and of those in its conditions. True: something else stands in FROM.
 static bool find_relations(Node *node, void *relations) {
     if (node == nullptr)
         return false;

@@ -1,4 +1,4 @@
-// What a leaf's text may name, looked at before it is analysed: analysis reads literals, and runs the code behind their types.
+// Checks the names in a leaf's text before it is analysed: analysis reads literals, and runs the code behind their types.
 #pragma once
 
 #include "border/postgres.hpp"
@@ -16,7 +16,7 @@ void check_reads_only(RawStmt *statement, Oid relation);
 // compiled, and XML has entities.
 bool is_slow_to_read(Oid type);
 
-// As what a parameter of that type is read: a domain as its base type. 0A000 for what is not the server's own nor an enum, for
+// Returns the type that a parameter is read as: of a domain its base type. 0A000 for what is not the server's own nor an enum, for
 // records, and for arrays and ranges of either: their values mean something in the process that made them alone, or
 // reading a literal beside them would run code of whoever made the type.
 Oid parameter_type(Oid type);

@@ -6,7 +6,7 @@
 namespace dp::query {
 
 namespace {
-struct Saying {
+struct Rewrite {
     Words words;
     void *context;
     Index level; // sublinks deep
@@ -23,31 +23,31 @@ Node *with_mark(const FuncExpr *mark, Node *aggregate) {
     return reinterpret_cast<Node *>(copy);
 }
 
-static Node *in_words(Node *node, void *context) {
-    auto *saying = static_cast<Saying *>(context);
+static Node *rewritten(Node *node, void *context) {
+    auto *rewrite = static_cast<Rewrite *>(context);
     if (node == nullptr)
         return nullptr;
     Node *inner = marked(node);
     Node *call = inner == nullptr ? node : inner;
     if (IsA(call, Aggref)) {
         Node *said = nullptr;
-        if (castNode(Aggref, call)->agglevelsup == saying->level)
-            said = saying->words({castNode(Aggref, call), inner == nullptr ? nullptr : castNode(FuncExpr, node)},
-                                 saying->context);
+        if (castNode(Aggref, call)->agglevelsup == rewrite->level)
+            said = rewrite->words({castNode(Aggref, call), inner == nullptr ? nullptr : castNode(FuncExpr, node)},
+                                  rewrite->context);
         return said == nullptr ? static_cast<Node *>(copyObject(node)) : said;
     }
     if (!IsA(node, Query))
-        return border::mutate_expression(node, in_words, context);
-    saying->level++;
-    Query *query = border::mutate_query(castNode(Query, node), in_words, context, 0);
-    saying->level--;
+        return border::mutate_expression(node, rewritten, context);
+    rewrite->level++;
+    Query *query = border::mutate_query(castNode(Query, node), rewritten, context, 0);
+    rewrite->level--;
     return reinterpret_cast<Node *>(query);
 }
 
 void say_aggregates(Query *query, Words words, void *context) {
-    Saying saying = {words, context, 0};
-    query->targetList = reinterpret_cast<List *>(in_words(reinterpret_cast<Node *>(query->targetList), &saying));
-    query->havingQual = in_words(query->havingQual, &saying);
+    Rewrite rewrite = {words, context, 0};
+    query->targetList = reinterpret_cast<List *>(rewritten(reinterpret_cast<Node *>(query->targetList), &rewrite));
+    query->havingQual = rewritten(query->havingQual, &rewrite);
 }
 
 } // namespace dp::query

@@ -1,5 +1,5 @@
-// Aggregates of one level of a statement, said by aggregates that a leaf knows: several fractions (fractions), intervals (intervals).
-// What is asked changes, what the statement shows does not: its type stays the same.
+// Rewrites aggregates that a leaf does not know into those that it does: several fractions (fractions), intervals (intervals).
+// The question changes; the columns of the statement keep their types.
 #pragma once
 
 #include "border/postgres.hpp"
@@ -18,7 +18,7 @@ using Words = Node *(*)(const Call &call, void *context);
 // In the target list and HAVING of a level, also where sub-SELECTs in them refer to it.
 void say_aggregates(Query *query, Words words, void *context);
 
-// The same mark around an aggregate of another type; without a mark the aggregate.
+// Puts a mark around an aggregate of another type; returns the aggregate where there is no mark.
 Node *with_mark(const FuncExpr *mark, Node *aggregate);
 
 } // namespace dp::query

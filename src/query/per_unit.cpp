@@ -61,7 +61,7 @@ static Column find_column(const Level *level, Node *node) {
     return OidIsValid(view) ? Column{entry, view, var->varattno} : find_below(level, entry, var->varattno);
 }
 
-// Of the keys of a level those that are columns of one facade.
+// Returns the group keys of a level that are columns of one facade.
 static List *keys_of_entry(const Level *level, const RangeTblEntry *entry) {
     List *columns = NIL;
     ListCell *cell;
@@ -273,7 +273,7 @@ static void find_units(Leaf *leaf, const List *keys, ParseState *source) {
         refuse_part("an aggregation below another one", "Group it by the columns that name a person.", source, -1);
 }
 
-// What else it is grouped by. All columns in that have one value for a unit (rows/per_unit), so it has one group.
+// Reads the group keys beside the unit. All columns in them have one value for a unit (rows/per_unit), so it has one group.
 static void read_keys(Leaf *leaf, const Query *below, ParseState *source) {
     const List *keys = keys_of(below);
     find_units(leaf, keys, source);

@@ -21,7 +21,7 @@ struct PerUnitItem {
     Level level;
 };
 PerUnitItem find_per_unit(const Level *level);
-// As it stands in the leaf: over the facades, without what does not matter below an aggregation. `folded` is of the item's level,
+// Returns the query as it stands in the leaf: over the facades, without parts that do not matter there. `folded` is of the item's level,
 // whose columns are the facades' already. names: String *, of its columns, where people look; they become different.
 Query *per_unit_leaf(const Query *item, const List *names);
 // 0A000: such a leaf, of a statement, names something of a query around it; also where the level above leaves that out.
@@ -29,13 +29,13 @@ void refuse_outer(Query *leaf, ParseState *source);
 
 // ---- of a leaf ----
 
-// What may be aggregated of one unit's rows, by the function: results that do not depend on the order of rows.
+// Classes the aggregates of one unit's rows: their results do not depend on the order of rows.
 enum class UnitAggregate : uint8 { none, count_rows, count, count_values, sum, avg, extreme, boolean };
 UnitAggregate unit_aggregate(const Aggref *call);
 
 // The sub-SELECT of a leaf's query; null: it has none.
 Query *per_unit_query(const Query *query);
-// What may stand in it beside aggregates. 0A000 with the part that may not.
+// Checks what stands in it beside aggregates. Errors: 0A000 with the part that may not.
 void check_per_unit(const Query *below, ParseState *source);
 // Fills leaf->per_unit and leaf->counted: the leaf's sources are read. What the sub-SELECT aggregates becomes columns of unit_varno in
 // the query; that the columns which it groups by have one value for a unit is for rows::prepare to check. 0A000: it does not group by

@@ -84,7 +84,7 @@ Span span_of_type(Oid type) {
                                         : Span{-Span::nowhere, Span::nowhere, decimals_of_type(type, -1)};
 }
 
-// As numeric.c packs it; may be below 0.
+// Unpacks a scale as numeric.c packs it; it may be below 0.
 static int scale_of(int32 typmod) {
     return (((typmod - VARHDRSZ) & 0x7ff) ^ 1024) - 1024;
 }
@@ -133,7 +133,7 @@ struct Field {
 };
 } // namespace
 
-// What any date or time has in them. Leap seconds are none in PostgreSQL.
+// Bounds the fields of any date or time. Leap seconds are none in PostgreSQL.
 static const Field fields[] = {
     {"month", 1, 12, 0},
     {"quarter", 1, 4, 0},
@@ -206,7 +206,7 @@ static Span field_of(const Const *name, Oid type, const Span &moments) {
 
 // ---- intervals -----------------------------------------------------------------------------------------------------
 
-// What the parts of an interval between two moments have. Other intervals may have anything there.
+// Bounds the fields of an interval between two moments. Other intervals may have anything there.
 static const Field interval_fields[] = {
     {"month", -11, 11, 0},
     {"quarter", -4, 4, 0},

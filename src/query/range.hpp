@@ -14,17 +14,17 @@ struct Range {
     bool nullable; // some value may be NULL
 };
 
-// What was declared of a column.
+// Returns the declared range of a column.
 using ColumnRange = Range (*)(const Var *column, void *context);
 
 // Narrows the range of an expression, or of a part of one, by what else is known of it.
 using NarrowRange = void (*)(Node *expression, Range *range, void *context);
 
-// Of an expression whose constants are folded, and which was checked by query/shape. Never an error: what it does not know is
-// not bounded.
+// Returns the range of an expression whose constants are folded, and which was checked by query/condition. Never an error: values
+// that it does not know are not bounded.
 Range range_of(Node *expression, ColumnRange of_column, void *context, NarrowRange narrow = nullptr);
 
-// What the type of a column says, without a declaration.
+// Returns the span that follows from a type, without a declaration.
 privacy::Span span_of_type(Oid type);
 // Decimals that its values have at most; -1: nobody knows.
 int decimals_of_type(Oid type, int32 typmod);

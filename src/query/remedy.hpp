@@ -1,4 +1,4 @@
-// What a refusal says instead: words for people, decided by names and shapes alone. test `sql/hints.sql` follows them.
+// Words the hints of refusals, decided by names and shapes alone. sql/hints.sql follows them.
 #pragma once
 
 #include "border/postgres.hpp"

@@ -51,11 +51,9 @@ static double groups_of_key(const catalog::Reading &reading, const Query *leaf, 
     const RangeTblEntry *entry = rt_fetch(column->varno, leaf->rtable);
     const Oid table = entry->rtekind == RTE_RELATION ? catalog::table_of_facade(entry->relid) : InvalidOid;
     ArrayType *declared =
-        OidIsValid(table)
-            ? catalog::column_groups(reading, table, get_attname(entry->relid, column->varattno, false))
-            : nullptr;
-    return declared == nullptr ? groups_of_type(type)
-                               : Max(ArrayGetNItems(ARR_NDIM(declared), ARR_DIMS(declared)), 1);
+        OidIsValid(table) ? catalog::column_groups(reading, table, get_attname(entry->relid, column->varattno, false))
+                          : nullptr;
+    return declared == nullptr ? groups_of_type(type) : Max(ArrayGetNItems(ARR_NDIM(declared), ARR_DIMS(declared)), 1);
 }
 
 void expect_rows(FuncExpr *call, const Query *leaf) {
@@ -95,8 +93,8 @@ bool walk_executed(Query *query, border::Walker walker, void *context) {
 static bool scans_facade(const Query *query, const Node *from) {
     check_stack_depth();
     if (IsA(from, RangeTblRef))
-        return OidIsValid(catalog::expanded_facade(
-            rt_fetch(reinterpret_cast<const RangeTblRef *>(from)->rtindex, query->rtable)));
+        return OidIsValid(
+            catalog::expanded_facade(rt_fetch(reinterpret_cast<const RangeTblRef *>(from)->rtindex, query->rtable)));
     if (IsA(from, JoinExpr)) {
         auto *join = reinterpret_cast<const JoinExpr *>(from);
         return scans_facade(query, join->larg) || scans_facade(query, join->rarg);
@@ -125,7 +123,7 @@ bool shows_rows(Query *query) {
 namespace {
 struct Walk {
     const Level *level;
-    Use use;     // by this level or one further out
+    Use use;          // by this level or one further out
     List *visited[3]; // CTEs that have been, by their use: once is enough, however often they are read
 };
 } // namespace
@@ -196,7 +194,7 @@ static void mark_query(Query *query, const Level *outer, Use use, Walk *walk) {
     walk->use = use_before;
 }
 
-// What stands in an expression is one value for the level around it: compared, looked up, counted.
+// Marks releases in expressions: there they are one value for the level around: compared, looked up, counted.
 static bool mark_walker(Node *node, void *context) {
     if (node == nullptr)
         return false;

@@ -1,6 +1,6 @@
-// What a statement does with the groups of a release: shows them, or computes with them (architecture.md, 3.2).
+// Tells whether a statement shows the groups of a release, or computes with them (architecture.md, 3.2).
 //
-// Of groups that nobody declared the small ones are withheld (formulas.md, 8.5). Whoever reads them sees that; whoever
+// Small groups that nobody declared are withheld (formulas.md, 8.5). Whoever reads them sees that; whoever
 // counts, joins or cuts them gets a number that looks like an answer about everybody.
 #pragma once
 

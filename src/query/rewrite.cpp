@@ -205,7 +205,7 @@ static Node *extract_arguments(Node *node, void *context) {
 
 // ---- leaf ----------------------------------------------------------------------------------------------------------
 
-// What the statement calls the column, where it shows it: the ledger and dp_last_release say the same.
+// Returns the name that the statement shows a column by: the ledger and dp_last_release use it as well.
 static char *column_name(const ShownNames &shown, Node *expression, int number) {
     const char *name = shown.name_of(expression);
     return name == nullptr ? psprintf("c%d", number) : pstrdup(name);
@@ -224,7 +224,7 @@ static void add_target(Query *leaf, const ShownNames &shown, Node *expression, S
 }
 
 namespace {
-// What a part of FROM has: its entry, and its columns.
+// Holds the entry of a part of FROM, and its columns.
 struct Joinable {
     int index;
     List *names;   // String *

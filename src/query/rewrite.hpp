@@ -15,7 +15,7 @@ bool loaded_by_this_statement();
 // The text of a leaf, on one line, as it is read under the pinned settings. It may be longer than a text may be.
 const char *text_of_leaf(const Query *leaf);
 
-// What dp_query passes on to the leaves of its statement; it applies to the next statement planned and to that alone.
+// Holds the options that dp_query passes on to the leaves of its statement; it applies to the next statement planned and to that alone.
 struct Request {
     bool has_epsilon;
     privacy::Epsilon epsilon; // ask for less

@@ -167,7 +167,7 @@ struct Opened {
 };
 } // namespace
 
-// What a sub-SELECT has is told apart by bytes: some ways to find its rows keep one of those that a collation calls equal.
+// Refuses nondeterministic collations in a sub-SELECT: some plans keep one of the rows that such a collation calls equal.
 static bool check_column_collation(Node *node, void *context) {
     if (node == nullptr)
         return false;
@@ -216,7 +216,7 @@ Bitmapset *varnos_of_semi_join(const Leaf *leaf, const SemiJoin *semi) {
 
 // ---- what links it -------------------------------------------------------------------------------------------------
 
-// What AND combines, at any depth.
+// Collects the conditions that AND combines, at any depth.
 static List *conjuncts_of(Node *condition, List *conjuncts) {
     check_stack_depth();
     if (condition == nullptr)
@@ -444,7 +444,7 @@ static const SemiJoin *add_test(const Reading *reading, SubLink *link, bool only
     return test;
 }
 
-// Of which no row has NULL: it is never taken for a column that something is declared of.
+// Makes the column of a test. No row has NULL in it, and nothing is ever declared of it.
 static Node *column_of_test(const Leaf *leaf, const SemiJoin *test) {
     auto *column = makeVar(test->test, 1, BOOLOID, -1, InvalidOid, 0);
 #if PG_VERSION_NUM >= 160000 // of the join that brings it, at the place of its first source (rows/sources)

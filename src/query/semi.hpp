@@ -18,7 +18,7 @@ void read_tests(Leaf *leaf, Query *query, bool of_unit, ParseState *source);
 
 // Whether it would be one in WHERE.
 bool has_form_of_semi_join(const SubLink *link);
-// What to write in the place of one that is refused.
+// Returns the hint for a sub-SELECT that is refused.
 const char *remedy_of_sub_select(const SubLink *link);
 
 // Executor's checks of the sub-SELECTs, as of the leaf itself.

@@ -135,8 +135,8 @@ Index reference_of_mark(Node *node) {
     return static_cast<Index>(castNode(Param, node)->paramid);
 }
 
-// What is the same wherever it stands is a key where it was written as one alone. (Walkers step over the arms of CASE, so they have no
-// hash.)
+// Returns the key that a node is. Constants and the like are equal wherever they stand, so they are keys only where they were written as
+// one alone. (Walkers step over the arms of CASE, so they have no hash.)
 static const TargetEntry *key_of(Node *node, const Marking *marking) {
     if (IsA(node, Const) || IsA(node, Param) || IsA(node, CaseWhen) || IsA(node, List))
         return nullptr;

@@ -31,7 +31,7 @@ Index reference_of_mark(Node *node);
 // The mark of a target that is a key.
 Node *mark_of_key(const TargetEntry *target);
 
-// What an answer shows: keys, aggregates, and GROUPING(), each Node *.
+// Holds the columns of an answer: keys, aggregates, and GROUPING(), each Node *.
 struct SetColumns {
     const List *keys;
     const List *aggregates;

@@ -151,7 +151,7 @@ static int filter_index(Met *met, Expr *filter, ParseState *source) {
     return met->filters.add(reinterpret_cast<Node *>(filter)) - 1;
 }
 
-// Of one fraction; those of an array are asked one by one (query/fractions).
+// Tells a percentile of one fraction; those of an array are asked one by one (query/fractions).
 static bool is_percentile(const Aggref *call) {
     return call->aggfnoid == F_PERCENTILE_CONT_FLOAT8_FLOAT8 || call->aggfnoid == F_PERCENTILE_DISC_FLOAT8_ANYELEMENT;
 }
@@ -188,7 +188,7 @@ static bool counts_values(const Leaf *leaf, const Aggref *call) {
            source_of_units(leaf, counted_columns(call)) == nullptr;
 }
 
-// What may be distinct are units, and what is counted.
+// Checks DISTINCT: it may stand for units, and in a count.
 static void check_distinct(const Leaf *leaf, const Aggref *call, ParseState *source) {
     if (call->aggdistinct == NIL)
         return;
@@ -222,7 +222,7 @@ static void check_clauses(const Leaf *leaf, const Aggref *call, ParseState *sour
               source, at);
 }
 
-// What a grid may lie over.
+// Returns true for types that a grid may lie over.
 static bool has_points(Oid type) {
     return type == INT2OID || type == INT4OID || type == INT8OID || type == FLOAT4OID || type == FLOAT8OID ||
            type == NUMERICOID || type == DATEOID || type == TIMESTAMPOID || type == TIMESTAMPTZOID;
@@ -246,7 +246,7 @@ static void set_percentile(Aggregate *aggregate, const Aggref *call, ParseState 
     aggregate->descending = sort == order->gt_opr;
 }
 
-// Of the point that two columns make those know that take two: whoever writes it counts something else, which is refused.
+// Returns the place of an argument, or -1 for a point of two columns that somebody wrote: only aggregates of two columns take one.
 static int place_of_argument(const Met *met, Node *argument, privacy::Aggregate fn) {
     return joint_parts(argument) != NIL && !privacy::is_joint(fn) ? -1 : met->arguments.place_of(argument) - 1;
 }
@@ -267,7 +267,7 @@ static void set_argument(const Met *met, Aggregate *aggregate, const Aggref *cal
     }
 }
 
-// What is summed, or counted by its values, before any aggregate is looked at.
+// Adds the argument that is summed, or counted by its values, before any aggregate is looked at.
 static void add_argument(const Leaf *leaf, Met *met, const Aggref *call, ParseState *source) {
     privacy::Aggregate fn;
     if (!identify(call, &fn) || fn == privacy::Aggregate::count_star ||
@@ -374,7 +374,7 @@ static void add_key(Leaf *leaf, const Query *query, SortGroupClause *clause, Par
         Key{expression, attno, exprType(expression), exprTypmod(expression), exprCollation(expression), clause};
 }
 
-// What may be an aggregate, marked or as it is.
+// Returns the node below a mark, which may be an aggregate; without a mark the node itself.
 static Node *aggregate_of(Node *node, Part *part) {
     Node *inner = marked(node, part);
     return inner == nullptr ? node : inner;

@@ -1,4 +1,4 @@
-// What may be asked (architecture.md, 5; K2): a closed grammar over checked nodes, by OID. Everything that is not named here
+// Checks a leaf against a closed grammar over checked nodes, by OID (architecture.md, 5; K2). Everything that is not named here
 // is refused, with the part named and the same text whatever the rows.
 #pragma once
 
@@ -12,7 +12,7 @@ namespace dp::query {
 // that is no facade). `source` may be null.
 Leaf *check_leaf(const Query *written, ParseState *source);
 
-// What the parser casts where a function takes double precision.
+// Returns the number that the parser cast because a function takes double precision.
 Node *before_cast_to_double(Node *number);
 
 // The column that an aggregate is of, without the casts that keep its order; null if it is of an expression.

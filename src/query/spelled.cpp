@@ -63,22 +63,22 @@ Node *without_labels(Node *node) {
 
 namespace {
 // Holds the text that the values so far were joined to.
-struct Joined {
+struct Concatenation {
     const FuncExpr *call;
     Node *all;
     StringInfoData run; // constants behind it: one text, however many they are
 };
 } // namespace
 
-// Of the collation of all: what it was given may be numbers alone, which have none.
-static Node *joined(Node *left, Node *right, const FuncExpr *call) {
+// Joins two texts under the collation of the call: its arguments may be numbers alone, which have none.
+static Node *concat_call(Node *left, Node *right, const FuncExpr *call) {
     if (left == nullptr)
         return right;
     return reinterpret_cast<Node *>(makeFuncExpr(F_TEXTCAT, TEXTOID, list_make2(left, right), call->funccollid,
                                                  call->funccollid, COERCE_EXPLICIT_CALL));
 }
 
-static Node *or_nothing(Node *text, const FuncExpr *call) {
+static Node *coalesce_empty(Node *text, const FuncExpr *call) {
     auto *choice = makeNode(CoalesceExpr);
     choice->coalescetype = TEXTOID;
     choice->coalescecollid = call->funccollid;
@@ -87,16 +87,16 @@ static Node *or_nothing(Node *text, const FuncExpr *call) {
     return reinterpret_cast<Node *>(choice);
 }
 
-static void end_run(Joined *to) {
+static void end_run(Concatenation *to) {
     if (to->run.len == 0)
         return;
     Node *text = text_constant(to->run.data);
     check_length(castNode(Const, text));
-    to->all = joined(to->all, text, to->call);
+    to->all = concat_call(to->all, text, to->call);
     resetStringInfo(&to->run);
 }
 
-static void add_constant(const Const *value, Oid type, const char *before, Joined *to) {
+static void add_constant(const Const *value, Oid type, const char *before, Concatenation *to) {
     Oid output;
     bool is_varlena;
     if (value->constisnull)
@@ -107,8 +107,8 @@ static void add_constant(const Const *value, Oid type, const char *before, Joine
 }
 
 // before: stands before each value that is there.
-static Joined all_texts(const FuncExpr *call, const List *values, const char *before) {
-    Joined to = {call, nullptr, {}};
+static Concatenation all_texts(const FuncExpr *call, const List *values, const char *before) {
+    Concatenation to = {call, nullptr, {}};
     initStringInfo(&to.run);
     ListCell *cell;
     foreach (cell, values) {
@@ -120,8 +120,8 @@ static Joined all_texts(const FuncExpr *call, const List *values, const char *be
         end_run(&to);
         Node *text = as_text(value);
         if (before[0] != '\0')
-            text = joined(text_constant(before), text, call);
-        to.all = joined(to.all, or_nothing(text, call), call);
+            text = concat_call(text_constant(before), text, call);
+        to.all = concat_call(to.all, coalesce_empty(text, call), call);
     }
     end_run(&to);
     if (to.all == nullptr)
@@ -130,7 +130,7 @@ static Joined all_texts(const FuncExpr *call, const List *values, const char *be
 }
 
 // The first separator goes.
-static Node *behind(Node *all, const char *separator, const FuncExpr *call) {
+static Node *substring_after(Node *all, const char *separator, const FuncExpr *call) {
     auto *start =
         makeConst(INT4OID, -1, InvalidOid, sizeof(int32), Int32GetDatum(pg_mbstrlen(separator) + 1), false, true);
     return reinterpret_cast<Node *>(makeFuncExpr(F_SUBSTR_TEXT_INT4, TEXTOID, list_make2(all, start), call->funccollid,
@@ -148,7 +148,7 @@ static Node *with_separator(const FuncExpr *call) {
     if (castNode(Const, separator)->constisnull) // then all of it is
         return reinterpret_cast<Node *>(makeNullConst(TEXTOID, -1, call->funccollid));
     const char *before = TextDatumGetCString(castNode(Const, separator)->constvalue);
-    return behind(all_texts(call, list_copy_tail(call->args, 1), before).all, before, call);
+    return substring_after(all_texts(call, list_copy_tail(call->args, 1), before).all, before, call);
 }
 
 Node *in_other_words(Node *node) {

@@ -8,7 +8,7 @@ namespace dp::query {
 // concat and concat_ws.
 bool is_concatenation(Oid function);
 
-// What to write instead of an argument whose cast to text is not what concat shows of it; null: there is none such.
+// Returns the hint for an argument whose cast to text is not what concat shows of it; null: there is no such argument.
 const char *concatenation_remedy(const List *arguments);
 
 // concat(x, ...) as coalesce(x::text, '') || ..., and concat_ws('-', x, ...) the same with the constant before each that is there.

@@ -80,7 +80,7 @@ static bool is_moving_word(const char *word, Size length) {
     return false;
 }
 
-// As dates are read: letters that stand together are a word.
+// Finds a word that the clock gives a meaning, as dates are read: letters that stand together are a word.
 static bool has_moving_word(Node *node, void *context) {
     if (node == nullptr)
         return false;

@@ -10,7 +10,7 @@ namespace dp::query {
 
 // ---- from a checked expression to a total one ----------------------------------------------------------------------
 
-[[noreturn]] static void refuse(const char *part) {
+[[noreturn]] static void refuse_partial(const char *part) {
     refuse_part(part, total_hint, nullptr, -1);
 }
 
@@ -21,7 +21,8 @@ static void check_constants(const TotalFunction *entry, List *arguments) {
             continue;
         auto *value = reinterpret_cast<Const *>(lfirst(cell));
         if (!IsA(value, Const))
-            refuse(psprintf("function %s with an argument that is not a constant", get_func_name(entry->function)));
+            refuse_partial(
+                psprintf("function %s with an argument that is not a constant", get_func_name(entry->function)));
         check_constant(entry, foreach_current_index(cell), value);
     }
 }
@@ -32,7 +33,7 @@ static Node *to_total(Node *node, void *context);
 static const TotalFunction *total_entry(Oid function, Oid collation) {
     const TotalFunction *entry = find_total(function);
     if (entry == nullptr)
-        refuse(psprintf("function %s", format_procedure(function)));
+        refuse_partial(psprintf("function %s", format_procedure(function)));
     open_collation(collation);
     if (entry->rule ==
         Rule::digest) // a library may forbid it altogether (FIPS): no affair of the first row that needs it
@@ -51,7 +52,7 @@ static Node *total_call(Node *node, Oid function, Oid result, Oid collation, Oid
     if (entry->how == Total::as_it_is)
         return node;
     if (entry->how == Total::inlined) // folding has left it as it was
-        refuse(psprintf("function %s", format_procedure(function)));
+        refuse_partial(psprintf("function %s", format_procedure(function)));
     return reinterpret_cast<Node *>(
         makeFuncExpr(replacement_of(function), result, *arguments, collation, input_collation, COERCE_EXPLICIT_CALL));
 }
@@ -60,7 +61,7 @@ static Node *total_call(Node *node, Oid function, Oid result, Oid collation, Oid
 static void total_comparison(Oid function, Oid collation, List *arguments, double times, RowCost *cost) {
     const TotalFunction *entry = total_entry(function, collation);
     if (entry->how != Total::as_it_is || entry->constants != 0)
-        refuse(psprintf("function %s", format_procedure(function)));
+        refuse_partial(psprintf("function %s", format_procedure(function)));
     add_cost(cost, entry, collation, arguments, times);
     if (entry->why.per_byte > 0)
         limit_arguments(arguments);
@@ -84,7 +85,7 @@ static Node *total_array_operator(ScalarArrayOpExpr *call, RowCost *cost) {
     set_sa_opfuncid(call);
     auto *array = static_cast<Node *>(lsecond(call->args));
     if (!IsA(array, Const))
-        refuse("an array that is not constant");
+        refuse_partial("an array that is not constant");
     total_comparison(call->opfuncid, call->inputcollid, list_make1(linitial(call->args)), comparisons(call), cost);
     List *value = list_make1(linitial(call->args));
     limit_arguments(value);
@@ -99,7 +100,8 @@ static Node *total_cast(const CoerceViaIO *cast, RowCost *cost) {
     auto *argument = reinterpret_cast<Node *>(cast->arg);
     const TotalCast *entry = find_total_cast(exprType(argument), cast->resulttype);
     if (entry == nullptr)
-        refuse(psprintf("a cast from %s to %s", format_type_be(exprType(argument)), format_type_be(cast->resulttype)));
+        refuse_partial(
+            psprintf("a cast from %s to %s", format_type_be(exprType(argument)), format_type_be(cast->resulttype)));
     cost->calls += cost_of_cast;
     return call_of_cast(*entry, argument, cast, entry->styled() ? plain_date_style : nullptr);
 }
@@ -153,7 +155,7 @@ static Node *to_total(Node *node, void *context) {
     case T_CoalesceExpr:
         return node;
     case T_ArrayExpr: // its parts must have the same dimensions, and fit into a gigabyte
-        refuse("an array of columns");
+        refuse_partial("an array of columns");
     case T_MinMaxExpr:
         return total_greatest(castNode(MinMaxExpr, node), cost);
     case T_FuncExpr:
@@ -168,7 +170,7 @@ static Node *to_total(Node *node, void *context) {
     case T_CoerceViaIO:
         return total_cast(castNode(CoerceViaIO, node), cost);
     default:
-        refuse("an expression of this kind");
+        refuse_partial("an expression of this kind");
     }
 }
 

@@ -7,7 +7,7 @@ namespace dp::query {
 
 struct RowCost;
 
-// What the internal statement may contain, from a checked expression: parameters replaced by their values, functions of
+// Makes an expression of the internal statement from a checked one: parameters replaced by their values, functions of
 // constants evaluated (now() and current_date too), partial functions swapped for total ones, values of variable length cut
 // off by size (their limit is set when the cost of the whole statement is known). Errors, all of them before the charge:
 // 0A000 for what is not total after all, 22023 for a constant argument that is not accepted, 54000 for constants that are too

@@ -390,7 +390,7 @@ Node *call_of_cast(const TotalCast &entry, Node *argument, const CoerceViaIO *ca
     return reinterpret_cast<Node *>(call);
 }
 
-// What is made of these can be larger than any multiple of what it is made of: a path of jsonpath, an array filled.
+// Tells a function whose result can be larger than any multiple of its arguments: a path of jsonpath, an array filled.
 static bool may_explode(Oid function) {
     static const Oid types[] = {JSONOID, JSONBOID, XMLOID, TSVECTOROID, TSQUERYOID, JSONPATHOID, RECORDOID};
     if (function == F_ARRAY_FILL_ANYELEMENT__INT4 || function == F_ARRAY_FILL_ANYELEMENT__INT4__INT4 ||
@@ -425,7 +425,7 @@ bool is_harmless_on_constants(Oid function) {
 bool contains_column(Node *node, void *) {
     if (node == nullptr)
         return false;
-    // What stands for an element of an array is no column of its own.
+    // The placeholder for an element of an array is no column of its own.
     if (IsA(node, ArrayCoerceExpr))
         return contains_column(reinterpret_cast<Node *>(castNode(ArrayCoerceExpr, node)->arg), nullptr);
     return IsA(node, Var) || IsA(node, CaseTestExpr) || border::walk_expression(node, contains_column, nullptr);

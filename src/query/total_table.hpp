@@ -16,7 +16,7 @@ enum class Total : uint8 {
     inlined   // folding opens it into functions of this table: an SQL function of the server, or one of query/spelled
 };
 
-// What a call costs beside a fixed time.
+// Tells the cost of a call beside a fixed time.
 enum class Work : uint8 {
     flat,  // nothing
     bytes, // by the byte
@@ -130,7 +130,7 @@ void check_length(const Const *value, ParseState *source = nullptr, int most_of_
 // Raises 22023 if a constant is none of the values that this argument may have; the source tells where it stands.
 void check_constant(const TotalFunction *entry, int argument, const Const *value, ParseState *source = nullptr);
 
-// What a refusal of a function says.
+// Holds the hint for a function that is refused.
 inline constexpr char total_hint[] =
     "SELECT * FROM dp_rdr.total_functions() shows what may be applied to columns, besides comparisons.";
 

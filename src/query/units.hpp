@@ -1,5 +1,5 @@
-// What a query says of units, people that may have several rows (formulas.md, 9): it counts them by count(DISTINCT unit), and
-// may say how many of their rows and groups it wants.
+// Reads the parts of a query that are about units, people with several rows (formulas.md, 9): it counts them by count(DISTINCT unit),
+// and may say how many of their rows and groups it wants.
 #pragma once
 
 #include "catalog/domain.hpp"
@@ -20,15 +20,15 @@ int checked_limit(int value, const char *name);
 List *counted_columns(const Aggref *call);
 // Whether these columns, all of one facade, are those of its table that hold the values of its units.
 bool are_unit(const catalog::UnitPath *path, Oid view, const List *columns);
-// The same as the catalog is now. A check for the place of an error in the text: what is answered is checked by rows::prepare.
+// Tells whether the columns are a unit by the catalog of now. For the place of an error in the text: rows::prepare checks the answer.
 bool count_units_now(Oid view, const List *columns);
 
-// As the catalog is now, the columns of a facade, int, that hold the values of its units; NIL: none do, or not all of them are its.
+// Returns the columns of a facade, int, by the catalog of now, that hold the values of its units; NIL: none do, or not all of them are its.
 List *unit_columns_now(Oid view);
 
 // "count(DISTINCT a)" or "count(DISTINCT (a, b))" of a table whose rows hold their units' values; null: they do not.
 const char *count_of_units(const catalog::UnitPath *path);
-// As the catalog is now; null too where rows are units.
+// Returns count_of_units() of a view by the catalog of now; null too where rows are units.
 const char *count_of_units_now(Oid view);
 
 } // namespace dp::query
