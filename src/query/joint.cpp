@@ -1,27 +1,14 @@
 #include "query/joint.hpp"
 
+#include "privacy/joint.hpp"
+
+#include "query/aggregate_table.hpp"
+
 namespace dp::query {
 
-namespace {
-struct JointFunction {
-    Oid function;
-    privacy::Aggregate fn;
-};
-} // namespace
-
-static const JointFunction joint_functions[] = {
-    {F_COVAR_POP, privacy::Aggregate::covar_pop}, {F_COVAR_SAMP, privacy::Aggregate::covar_samp},
-    {F_CORR, privacy::Aggregate::corr},           {F_REGR_SLOPE, privacy::Aggregate::regr_slope},
-    {F_REGR_R2, privacy::Aggregate::regr_r2},     {F_REGR_INTERCEPT, privacy::Aggregate::regr_intercept},
-};
-
-bool identify_joint(const Aggref *call, privacy::Aggregate *fn) {
-    for (const JointFunction &joint : joint_functions)
-        if (joint.function == call->aggfnoid) {
-            *fn = joint.fn;
-            return true;
-        }
-    return false;
+bool takes_two_columns(const Aggref *call) {
+    const std::optional<privacy::Aggregate> measure = measure_of(call->aggfnoid);
+    return measure && privacy::is_joint(*measure);
 }
 
 Node *joint_argument(Node *y, Node *x) {

@@ -5,8 +5,8 @@
 
 namespace dp::query {
 
-// False: the call is of no two columns, or of none that is answered.
-bool identify_joint(const Aggref *call, privacy::Aggregate *fn);
+// Returns true for an aggregate of two columns that is answered.
+bool takes_two_columns(const Aggref *call);
 
 // The argument of such a call is the point that y and x make: NULL where either of them is, and one node wherever an argument is. Nobody
 // can write it, since point() is on no list of what may touch a row (query/total); it cannot fail.

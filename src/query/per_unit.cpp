@@ -299,58 +299,9 @@ static bool has_extreme(Oid type) {
            type == TIMEOID || type == TIMETZOID || type == TEXTOID || type_is_enum(type);
 }
 
-UnitAggregate unit_aggregate(const Aggref *call) {
-    switch (call->aggfnoid) {
-    case F_COUNT_:
-        return UnitAggregate::count_rows;
-    case F_COUNT_ANY:
-        return call->aggdistinct == NIL ? UnitAggregate::count : UnitAggregate::count_values;
-    case F_SUM_INT2:
-    case F_SUM_INT4:
-    case F_SUM_INT8:
-    case F_SUM_NUMERIC:
-        return UnitAggregate::sum;
-    case F_AVG_INT2:
-    case F_AVG_INT4:
-    case F_AVG_INT8:
-    case F_AVG_NUMERIC:
-        return UnitAggregate::avg;
-    case F_MIN_INT2:
-    case F_MIN_INT4:
-    case F_MIN_INT8:
-    case F_MIN_NUMERIC:
-    case F_MIN_DATE:
-    case F_MIN_TIMESTAMP:
-    case F_MIN_TIMESTAMPTZ:
-    case F_MIN_TIME:
-    case F_MIN_TIMETZ:
-    case F_MIN_TEXT:
-    case F_MIN_ANYENUM:
-    case F_MAX_INT2:
-    case F_MAX_INT4:
-    case F_MAX_INT8:
-    case F_MAX_NUMERIC:
-    case F_MAX_DATE:
-    case F_MAX_TIMESTAMP:
-    case F_MAX_TIMESTAMPTZ:
-    case F_MAX_TIME:
-    case F_MAX_TIMETZ:
-    case F_MAX_TEXT:
-    case F_MAX_ANYENUM:
-        return UnitAggregate::extreme;
-    case F_BOOL_AND:
-    case F_BOOL_OR:
-    case F_EVERY:
-        return UnitAggregate::boolean;
-    default:
-        return UnitAggregate::none;
-    }
-}
-
 static const char *remedy_of(const Aggref *call) {
     Oid type = call->aggargtypes == NIL ? InvalidOid : linitial_oid(call->aggargtypes);
-    privacy::Aggregate joint;
-    if ((type == FLOAT4OID || type == FLOAT8OID) && !identify_joint(call, &joint))
+    if ((type == FLOAT4OID || type == FLOAT8OID) && !takes_two_columns(call))
         return cast_remedy;
     if (type == BPCHAROID)
         return "Cast it: max(x::text), which has no blanks behind it.";

@@ -7,6 +7,7 @@
 // one unit has one value: GROUP BY patient_id, sex. They stay what they are, Vars of the sources.
 #pragma once
 
+#include "query/aggregate_table.hpp"
 #include "query/fold.hpp"
 #include "query/leaf.hpp"
 
@@ -28,10 +29,6 @@ Query *per_unit_leaf(const Query *item, const List *names);
 void refuse_outer(Query *leaf, ParseState *source);
 
 // ---- of a leaf ----
-
-// Classes the aggregates of one unit's rows: their results do not depend on the order of rows.
-enum class UnitAggregate : uint8 { none, count_rows, count, count_values, sum, avg, extreme, boolean };
-UnitAggregate unit_aggregate(const Aggref *call);
 
 // The sub-SELECT of a leaf's query; null: it has none.
 Query *per_unit_query(const Query *query);

@@ -8,6 +8,7 @@
 #include "border/walk.hpp"
 #include "catalog/facade.hpp"
 #include "catalog/settings.hpp"
+#include "query/aggregate_table.hpp"
 #include "query/distinct.hpp"
 #include "query/join.hpp"
 #include "query/joint.hpp"
@@ -29,62 +30,22 @@ static Oid marker(const char *name, int nargs, const Oid *types) {
     return LookupFuncName(qualified, nargs, types, true);
 }
 
-// sum and avg for the numeric types, by OID.
-static const Oid sums[] = {F_SUM_INT2, F_SUM_INT4, F_SUM_INT8, F_SUM_FLOAT4, F_SUM_FLOAT8, F_SUM_NUMERIC};
-static const Oid averages[] = {F_AVG_INT2, F_AVG_INT4, F_AVG_INT8, F_AVG_FLOAT4, F_AVG_FLOAT8, F_AVG_NUMERIC};
-
-static const Oid variances_of_population[] = {F_VAR_POP_INT2,   F_VAR_POP_INT4,   F_VAR_POP_INT8,
-                                              F_VAR_POP_FLOAT4, F_VAR_POP_FLOAT8, F_VAR_POP_NUMERIC};
-static const Oid variances[] = {F_VAR_SAMP_INT2,   F_VAR_SAMP_INT4,    F_VAR_SAMP_INT8,   F_VAR_SAMP_FLOAT4,
-                                F_VAR_SAMP_FLOAT8, F_VAR_SAMP_NUMERIC, F_VARIANCE_INT2,   F_VARIANCE_INT4,
-                                F_VARIANCE_INT8,   F_VARIANCE_FLOAT4,  F_VARIANCE_FLOAT8, F_VARIANCE_NUMERIC};
-static const Oid deviations_of_population[] = {F_STDDEV_POP_INT2,   F_STDDEV_POP_INT4,   F_STDDEV_POP_INT8,
-                                               F_STDDEV_POP_FLOAT4, F_STDDEV_POP_FLOAT8, F_STDDEV_POP_NUMERIC};
-static const Oid deviations[] = {F_STDDEV_SAMP_INT2,   F_STDDEV_SAMP_INT4,    F_STDDEV_SAMP_INT8, F_STDDEV_SAMP_FLOAT4,
-                                 F_STDDEV_SAMP_FLOAT8, F_STDDEV_SAMP_NUMERIC, F_STDDEV_INT2,      F_STDDEV_INT4,
-                                 F_STDDEV_INT8,        F_STDDEV_FLOAT4,       F_STDDEV_FLOAT8,    F_STDDEV_NUMERIC};
-
-static const Oid minima[] = {F_MIN_INT2,    F_MIN_INT4, F_MIN_INT8,      F_MIN_FLOAT4,     F_MIN_FLOAT8,
-                             F_MIN_NUMERIC, F_MIN_DATE, F_MIN_TIMESTAMP, F_MIN_TIMESTAMPTZ};
-static const Oid maxima[] = {F_MAX_INT2,    F_MAX_INT4, F_MAX_INT8,      F_MAX_FLOAT4,     F_MAX_FLOAT8,
-                             F_MAX_NUMERIC, F_MAX_DATE, F_MAX_TIMESTAMP, F_MAX_TIMESTAMPTZ};
-
-template <std::size_t n> static bool among(Oid function, const Oid (&list)[n]) {
-    for (Oid candidate : list)
-        if (candidate == function)
-            return true;
-    return false;
-}
-
 static bool identify(const Aggref *call, privacy::Aggregate *fn) {
+    const std::optional<privacy::Aggregate> measure = measure_of(call->aggfnoid);
     Oid type = call->args == NIL ? InvalidOid : linitial_oid(call->aggargtypes);
     Oid any[1] = {ANYOID};
-    if (call->aggfnoid == F_COUNT_ || call->aggfnoid == marker("dp_count", 0, nullptr))
+    if (measure)
+        *fn = *measure;
+    else if (call->aggfnoid == marker("dp_count", 0, nullptr))
         *fn = privacy::Aggregate::count_star;
-    else if (call->aggfnoid == F_COUNT_ANY || call->aggfnoid == marker("dp_count", 1, any))
+    else if (call->aggfnoid == marker("dp_count", 1, any))
         *fn = privacy::Aggregate::count;
-    else if (among(call->aggfnoid, sums) || call->aggfnoid == marker("dp_sum", 1, &type))
+    else if (call->aggfnoid == marker("dp_sum", 1, &type))
         *fn = privacy::Aggregate::sum;
-    else if (among(call->aggfnoid, averages) || call->aggfnoid == marker("dp_avg", 1, &type))
+    else if (call->aggfnoid == marker("dp_avg", 1, &type))
         *fn = privacy::Aggregate::avg;
-    else if (among(call->aggfnoid, variances_of_population))
-        *fn = privacy::Aggregate::var_pop;
-    else if (among(call->aggfnoid, variances))
-        *fn = privacy::Aggregate::var_samp;
-    else if (among(call->aggfnoid, deviations_of_population))
-        *fn = privacy::Aggregate::stddev_pop;
-    else if (among(call->aggfnoid, deviations))
-        *fn = privacy::Aggregate::stddev_samp;
-    else if (among(call->aggfnoid, minima))
-        *fn = privacy::Aggregate::min;
-    else if (among(call->aggfnoid, maxima))
-        *fn = privacy::Aggregate::max;
-    else if (call->aggfnoid == F_PERCENTILE_CONT_FLOAT8_FLOAT8)
-        *fn = privacy::Aggregate::percentile_cont;
-    else if (call->aggfnoid == F_PERCENTILE_DISC_FLOAT8_ANYELEMENT)
-        *fn = privacy::Aggregate::percentile_disc;
     else
-        return identify_joint(call, fn);
+        return false;
     return true;
 }
 
@@ -95,23 +56,17 @@ static Var *argument_column(Node *argument) {
     return IsA(argument, Var) && castNode(Var, argument)->varno != unit_varno ? castNode(Var, argument) : nullptr;
 }
 
-static bool is_cast_to_double(Oid function) {
-    return function == F_FLOAT8_INT2 || function == F_FLOAT8_INT4 || function == F_FLOAT8_INT8 ||
-           function == F_FLOAT8_FLOAT4 || function == F_FLOAT8_NUMERIC;
-}
-
 Node *before_cast_to_double(Node *number) {
-    if (!IsA(number, FuncExpr) || !is_cast_to_double(castNode(FuncExpr, number)->funcid))
-        return number;
-    return static_cast<Node *>(linitial(castNode(FuncExpr, number)->args));
+    const Rule rule = exprType(number) == FLOAT8OID && IsA(number, FuncExpr) ? rule_of(number) : Rule::none;
+    return rule != Rule::kept && rule != Rule::cast ? number
+                                                    : static_cast<Node *>(linitial(castNode(FuncExpr, number)->args));
 }
 
 // percentile_cont takes double precision, and the parser casts other numbers to it, which keeps their order: the grid is that of
 // what was written.
 static Node *argument_of(const Aggref *call) {
     auto *argument = reinterpret_cast<Node *>(linitial_node(TargetEntry, call->args)->expr);
-    privacy::Aggregate joint;
-    if (identify_joint(call, &joint))
+    if (takes_two_columns(call))
         return joint_argument(argument, reinterpret_cast<Node *>(lsecond_node(TargetEntry, call->args)->expr));
     return call->aggfnoid == F_PERCENTILE_CONT_FLOAT8_FLOAT8 ? before_cast_to_double(argument) : argument;
 }

@@ -1,0 +1,19 @@
+// Names the aggregates that are answered, by function: of rows, and of one unit's rows below an aggregation.
+#pragma once
+
+#include <optional>
+
+#include "privacy/mechanism.hpp"
+
+#include "border/postgres.hpp"
+
+namespace dp::query {
+
+// Classes the aggregates of one unit's rows: their results do not depend on the order of rows.
+enum class UnitAggregate : uint8 { none, count_rows, count, count_values, sum, avg, extreme, boolean };
+
+// Returns the measure that a server's aggregate asks for; none: it is not answered.
+std::optional<privacy::Aggregate> measure_of(Oid function);
+UnitAggregate unit_aggregate(const Aggref *call);
+
+} // namespace dp::query
