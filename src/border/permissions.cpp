@@ -1,3 +1,4 @@
+#include "border/each.hpp"
 #include "border/permissions.hpp"
 
 namespace dp::border {
@@ -23,9 +24,7 @@ void set_permission(Query *query, RangeTblEntry *entry, AclMode needed) {
 
 void forget_empty_permissions(PlannedStmt *plan) {
     List *kept = NIL;
-    ListCell *cell;
-    foreach (cell, plan->rtable) {
-        auto *entry = lfirst_node(RangeTblEntry, cell);
+    for (auto *entry : border::each<RangeTblEntry>(plan->rtable)) {
         if (entry->perminfoindex == 0)
             continue;
         RTEPermissionInfo *info = getRTEPermissionInfo(plan->permInfos, entry);
@@ -99,10 +98,9 @@ void forget_permission(RangeTblEntry *entry) {
 // The entries OLD and NEW record the permissions of a view, and the role to check.
 void PassedViews::add(const Query *, const RangeTblEntry *, const Query *below) {
     List *rule = NIL;
-    ListCell *cell;
-    foreach (cell, below->rtable)
-        if (lfirst_node(RangeTblEntry, cell)->rtekind == RTE_RELATION) {
-            auto *entry = copyObject(lfirst_node(RangeTblEntry, cell));
+    for (auto *item : border::each<RangeTblEntry>(below->rtable))
+        if (item->rtekind == RTE_RELATION) {
+            auto *entry = copyObject(item);
             entry->inFromCl = false;
             rule = lappend(rule, entry);
         }
@@ -151,15 +149,12 @@ void check_permission(const Query *query, const RangeTblEntry *entry) {
 }
 
 void check_permissions(const Query *query) {
-    ListCell *cell;
-    foreach (cell, query->rtable)
-        check_permission(query, lfirst_node(RangeTblEntry, cell));
+    for (auto *entry : border::each<RangeTblEntry>(query->rtable))
+        check_permission(query, entry);
 }
 
 bool reads_only(const PlannedStmt *plan, const List *relations) {
-    ListCell *cell;
-    foreach (cell, plan->rtable) {
-        auto *entry = lfirst_node(RangeTblEntry, cell);
+    for (auto *entry : border::each<RangeTblEntry>(plan->rtable)) {
         if (entry->rtekind == RTE_RELATION && !list_member_oid(relations, entry->relid))
             return false;
     }

@@ -4,6 +4,7 @@
 // answer_limit() reads as well, for a controller's limit that is paid.
 #include "keeper/round.hpp"
 
+#include "border/each.hpp"
 #include "border/scope.hpp"
 #include "border/version.hpp"
 #include "border/versions.hpp"
@@ -96,14 +97,13 @@ static bool has_locks(const Request *request) {
 }
 
 static void close_request(Request *request) {
-    ListCell *cell;
     if (request->elsewhere)
         stop_watching();
     if (request->round != nullptr)
         release::discard(request->round);
     if (has_locks(request))
-        foreach (cell, request->locked)
-            UnlockRelationIdForSession(static_cast<LockRelId *>(lfirst(cell)), AccessShareLock);
+        for (auto *one : border::each<LockRelId>(request->locked))
+            UnlockRelationIdForSession(one, AccessShareLock);
     MemoryContextSwitchTo(of_all); // else it would go on in what is deleted
     MemoryContextDelete(request->memory);
 }

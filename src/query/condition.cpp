@@ -1,5 +1,6 @@
 #include "query/condition.hpp"
 
+#include "border/each.hpp"
 #include "border/scope.hpp"
 #include "border/walk.hpp"
 #include "catalog/foreign_code.hpp"
@@ -17,9 +18,8 @@ namespace dp::query {
 
 void check_collation(Oid collation, List *arguments, ParseState *source, int location) {
     // Without a collation the comparison raises an error for the first row that it meets, and none when there is no row.
-    ListCell *cell;
-    foreach (cell, arguments)
-        if (!OidIsValid(collation) && type_is_collatable(exprType(static_cast<Node *>(lfirst(cell)))))
+    for (auto *part : border::each<Node>(arguments))
+        if (!OidIsValid(collation) && type_is_collatable(exprType(part)))
             ereport(ERROR, (errcode(ERRCODE_INDETERMINATE_COLLATION),
                             errmsg("could not determine which collation to use for a comparison"),
                             errhint("Use the COLLATE clause to set the collation explicitly."),

@@ -1,5 +1,6 @@
 #include "query/constants.hpp"
 
+#include "border/each.hpp"
 #include "border/numeric.hpp"
 #include "border/walk.hpp"
 #include "query/shape.hpp"
@@ -208,9 +209,8 @@ static bool are_constant(Node *node, Walk *walk) {
 // One that is false ends AND, one that is true OR, whatever the others are.
 static bool is_any_constant(const List *conditions, Walk *walk) {
     bool any = false;
-    ListCell *cell;
-    foreach (cell, conditions)
-        any = is_constant(static_cast<Node *>(lfirst(cell)), walk) || any;
+    for (auto *part : border::each<Node>(conditions))
+        any = is_constant(part, walk) || any;
     return any;
 }
 
@@ -220,9 +220,7 @@ static bool is_constant_choice(const CaseExpr *choice, Walk *walk) {
     const bool operand = choice->arg != nullptr && is_constant(reinterpret_cast<Node *>(choice->arg), walk);
     walk->operand = operand;
     bool reached = true, possible = false;
-    ListCell *cell;
-    foreach (cell, choice->args) {
-        auto *arm = lfirst_node(CaseWhen, cell);
+    for (auto *arm : border::each<CaseWhen>(choice->args)) {
         reached = is_constant(reinterpret_cast<Node *>(arm->expr), walk) && reached;
         walk->operand = outside;
         possible = (is_constant(reinterpret_cast<Node *>(arm->result), walk) && reached) || possible;
@@ -256,9 +254,7 @@ static bool concatenates(Node *node) {
 // Only values beside each other become one text at once.
 static bool is_constant_concatenation(const FuncExpr *call, Walk *walk) {
     bool all = true;
-    ListCell *cell;
-    foreach (cell, call->args) {
-        auto *argument = static_cast<Node *>(lfirst(cell));
+    for (auto *argument : border::each<Node>(call->args)) {
         const bool constant = is_constant(argument, walk);
         walk->dear = walk->dear || (constant && !is_value(argument));
         all = constant && all;

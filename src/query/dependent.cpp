@@ -1,5 +1,6 @@
 #include "query/dependent.hpp"
 
+#include "border/each.hpp"
 #include "border/walk.hpp"
 #include "query/distinct.hpp"
 #include "query/limits.hpp"
@@ -31,10 +32,9 @@ static bool find_dependent(Node *node, void *context) {
 
 // The target that shows the column; else one that nobody sees; null: there may be none beside DISTINCT.
 static TargetEntry *target_of(Query *query, Node *column) {
-    ListCell *cell;
-    foreach (cell, query->targetList)
-        if (equal(lfirst_node(TargetEntry, cell)->expr, column))
-            return lfirst_node(TargetEntry, cell);
+    for (auto *item : border::each<TargetEntry>(query->targetList))
+        if (equal(item->expr, column))
+            return item;
     if (query->distinctClause != NIL)
         return nullptr;
     auto *target = makeTargetEntry(reinterpret_cast<Expr *>(copyObject(column)),
@@ -58,15 +58,13 @@ void group_dependent(Query *query) {
     if (query->constraintDeps == NIL || query->groupingSets != NIL)
         return;
     Dependent dependent = {query, NIL, Distinct::none()};
-    ListCell *cell;
-    foreach (cell, query->groupClause)
-        dependent.keys =
-            lappend(dependent.keys, get_sortgroupclause_expr(lfirst_node(SortGroupClause, cell), query->targetList));
+    for (auto *clause : border::each<SortGroupClause>(query->groupClause))
+        dependent.keys = lappend(dependent.keys, get_sortgroupclause_expr(clause, query->targetList));
     find_dependent(reinterpret_cast<Node *>(query->targetList), &dependent);
     find_dependent(query->havingQual, &dependent);
     check_outputs(list_length(query->groupClause) + dependent.columns.count()); // before each is looked for in the list
-    foreach (cell, dependent.columns.nodes)
-        group_by(query, static_cast<Node *>(lfirst(cell)));
+    for (auto *part : border::each<Node>(dependent.columns.nodes))
+        group_by(query, part);
 }
 
 } // namespace dp::query

@@ -1,5 +1,6 @@
 #include "query/fold.hpp"
 
+#include "border/each.hpp"
 #include "border/grouping.hpp"
 #include "border/versions.hpp"
 #include "border/walk.hpp"
@@ -24,10 +25,9 @@ CommonTableExpr *find_cte(const RangeTblEntry *entry, const Level *level, const 
     if (level == nullptr)
         return nullptr;
     *owner = level;
-    ListCell *cell;
-    foreach (cell, level->query->cteList)
-        if (strcmp(lfirst_node(CommonTableExpr, cell)->ctename, entry->ctename) == 0)
-            return lfirst_node(CommonTableExpr, cell);
+    for (auto *cte : border::each<CommonTableExpr>(level->query->cteList))
+        if (strcmp(cte->ctename, entry->ctename) == 0)
+            return cte;
     return nullptr;
 }
 
@@ -47,9 +47,7 @@ static Level query_of(const RangeTblEntry *entry, const Level *level) {
 static bool reads_rows_of(const Level *level, List **seen) {
     check_stack_depth();
     CHECK_FOR_INTERRUPTS();
-    ListCell *cell;
-    foreach (cell, level->query->rtable) {
-        auto *entry = lfirst_node(RangeTblEntry, cell);
+    for (auto *entry : border::each<RangeTblEntry>(level->query->rtable)) {
         if (OidIsValid(catalog::expanded_facade(entry)))
             return true;
         Level below = query_of(entry, level);
@@ -109,9 +107,7 @@ bool is_cut(const Query *query) {
 
 // Tells a query on public tables: their rows are no secret, and the remedy is another one.
 static bool reads_public_alone(const Query *query) {
-    ListCell *cell;
-    foreach (cell, query->rtable) {
-        const auto *entry = lfirst_node(RangeTblEntry, cell);
+    for (const auto *entry : border::each<RangeTblEntry>(query->rtable)) {
         if (entry->rtekind != RTE_JOIN && (entry->rtekind != RTE_RELATION || !catalog::is_public_table(entry->relid)))
             return false;
     }
@@ -245,9 +241,8 @@ void check_opened(Node *node, int index, List *columns, ParseState *source) {
 
 // Columns of joins are those of what is joined.
 static bool has_joins(const Query *query) {
-    ListCell *cell;
-    foreach (cell, query->rtable)
-        if (lfirst_node(RangeTblEntry, cell)->rtekind == RTE_JOIN)
+    for (auto *entry : border::each<RangeTblEntry>(query->rtable))
+        if (entry->rtekind == RTE_JOIN)
             return true;
     return false;
 }
@@ -258,9 +253,7 @@ static Node *put_in_place(Node *node, Query *query, List *places, ParseState *so
         return nullptr;
     if (has_joins(query))
         node = border::columns_of_joined(query, node);
-    ListCell *cell;
-    foreach (cell, places) {
-        auto *place = static_cast<const Place *>(lfirst(cell));
+    for (auto *place : border::each<const Place>(places)) {
         WholeRow whole = {place->index, 0, source};
         refuse_whole_row(node, &whole);
         if (place->varno > 0) {
@@ -326,9 +319,7 @@ static From fold_level(const Level *level, Fold *outer, List **places);
 
 // Refuses a computed column on a nullable side: an outer join makes the row NULL, and the column need not be.
 static void check_nullable(const Fold *fold, const List *columns) {
-    ListCell *cell;
-    foreach (cell, columns) {
-        auto *target = lfirst_node(TargetEntry, cell);
+    for (auto *target : border::each<TargetEntry>(columns)) {
         auto *column = reinterpret_cast<Node *>(target->expr);
         while (IsA(column, RelabelType))
             column = reinterpret_cast<Node *>(castNode(RelabelType, column)->arg);
@@ -459,9 +450,8 @@ static void renumber(Query *query, const List *sources) {
 #if PG_VERSION_NUM >= 160000
     query->rteperminfos = NIL;
 #endif
-    ListCell *cell;
-    foreach (cell, query->rtable)
-        border::set_permission(query, lfirst_node(RangeTblEntry, cell), ACL_SELECT);
+    for (auto *entry : border::each<RangeTblEntry>(query->rtable))
+        border::set_permission(query, entry, ACL_SELECT);
 }
 
 // One row is as good as two: GROUP BY without an aggregate, which DISTINCT has become already (query/rewrite).
@@ -530,10 +520,8 @@ static bool fold_used(Node *node, void *context) {
 
 void fold_tests(Query *query, Folded *folded) {
     Tests tests = {folded, NIL};
-    ListCell *cell;
-    foreach (cell, query->groupClause)
-        (void)find_sub_selects(get_sortgroupclause_expr(lfirst_node(SortGroupClause, cell), query->targetList),
-                               &tests.of_keys);
+    for (auto *clause : border::each<SortGroupClause>(query->groupClause))
+        (void)find_sub_selects(get_sortgroupclause_expr(clause, query->targetList), &tests.of_keys);
     (void)fold_used(reinterpret_cast<Node *>(query->targetList), &tests);
     (void)fold_used(query->havingQual, &tests);
 }
@@ -573,9 +561,8 @@ static From fold_level(const Level *level, Fold *outer, List **places) {
 static void number_conditions(Node *item, const List *facades) {
     List *varnos = NIL, *joins = NIL;
     find_sources(item, &varnos, &joins);
-    ListCell *cell;
-    foreach (cell, joins)
-        (void)numbered(lfirst_node(JoinExpr, cell)->quals, facades);
+    for (auto *join : border::each<JoinExpr>(joins))
+        (void)numbered(join->quals, facades);
 }
 
 Folded fold_from(const Level *level, ParseState *source) {
@@ -588,9 +575,8 @@ Folded fold_from(const Level *level, ParseState *source) {
     From from = fold_level(level, &outermost, &folded.places);
     folded.items = from.items;
     folded.condition = numbered(from.where, folded.facades);
-    ListCell *cell;
-    foreach (cell, folded.items)
-        number_conditions(static_cast<Node *>(lfirst(cell)), folded.facades);
+    for (auto *part : border::each<Node>(folded.items))
+        number_conditions(part, folded.facades);
     return folded;
 }
 

@@ -1,5 +1,6 @@
 #include "query/from.hpp"
 
+#include "border/each.hpp"
 #include "border/versions.hpp"
 #include "query/remedy.hpp"
 
@@ -62,9 +63,8 @@ static bool has_outer_join(Node *tree) {
     if (IsA(tree, JoinExpr))
         return castNode(JoinExpr, tree)->jointype != JOIN_INNER || has_outer_join(castNode(JoinExpr, tree)->larg) ||
                has_outer_join(castNode(JoinExpr, tree)->rarg);
-    ListCell *cell;
-    foreach (cell, IsA(tree, FromExpr) ? castNode(FromExpr, tree)->fromlist : NIL)
-        if (has_outer_join(static_cast<Node *>(lfirst(cell))))
+    for (auto *part : border::each<Node>(IsA(tree, FromExpr) ? castNode(FromExpr, tree)->fromlist : NIL))
+        if (has_outer_join(part))
             return true;
     return false;
 }
@@ -83,9 +83,8 @@ bool flatten_from(Query *query) {
         return false;
     const From from = read_from(tree, false, {same_item, same_condition, nullptr, nullptr});
     query->jointree = makeFromExpr(from.items, from.where);
-    ListCell *cell;
-    foreach (cell, query->rtable)
-        if (lfirst_node(RangeTblEntry, cell)->rtekind == RTE_JOIN) {
+    for (auto *entry : border::each<RangeTblEntry>(query->rtable))
+        if (entry->rtekind == RTE_JOIN) {
             query->jointree->quals = border::columns_of_joined(query, query->jointree->quals);
             query->targetList =
                 reinterpret_cast<List *>(border::columns_of_joined(query, reinterpret_cast<Node *>(query->targetList)));

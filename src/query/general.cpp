@@ -1,5 +1,6 @@
 #include "query/general.hpp"
 
+#include "border/each.hpp"
 #include "border/grouping.hpp"
 #include "border/permissions.hpp"
 #include "border/walk.hpp"
@@ -31,9 +32,7 @@ static bool leads_to_facade(Node *node, void *context) {
         return false;
     if (!IsA(node, Query))
         return border::walk_expression(node, leads_to_facade, context);
-    ListCell *cell;
-    foreach (cell, castNode(Query, node)->rtable) {
-        auto *entry = lfirst_node(RangeTblEntry, cell);
+    for (auto *entry : border::each<RangeTblEntry>(castNode(Query, node)->rtable)) {
         if (reads_view(entry) && (OidIsValid(catalog::table_of_facade(entry->relid)) ||
                                   leads_to_facade(reinterpret_cast<Node *>(view_query(entry->relid)), context)))
             return true;
@@ -63,9 +62,7 @@ static bool collect_facades(Node *node, void *context) {
         return false;
     if (!IsA(node, Query))
         return border::walk_expression(node, collect_facades, context);
-    ListCell *cell;
-    foreach (cell, castNode(Query, node)->rtable) {
-        auto *entry = lfirst_node(RangeTblEntry, cell);
+    for (auto *entry : border::each<RangeTblEntry>(castNode(Query, node)->rtable)) {
         if (!reads_view(entry))
             continue;
         if (OidIsValid(catalog::table_of_facade(entry->relid))) {
@@ -179,9 +176,8 @@ static bool check_node(Node *node, void *context) {
     auto *query = castNode(Query, node);
     if (query->rowMarks != NIL)
         refuse_part("FOR UPDATE or FOR SHARE", "Leave it out.", general->source, -1);
-    ListCell *cell;
-    foreach (cell, query->rtable)
-        check_entry(lfirst_node(RangeTblEntry, cell), general);
+    for (auto *entry : border::each<RangeTblEntry>(query->rtable))
+        check_entry(entry, general);
     return border::walk_query(query, check_node, context, 0);
 }
 
@@ -243,9 +239,8 @@ static bool keeps(Node *node, int entry) {
     if (IsA(node, RangeTblRef))
         return castNode(RangeTblRef, node)->rtindex == entry;
     if (IsA(node, FromExpr)) {
-        ListCell *cell;
-        foreach (cell, castNode(FromExpr, node)->fromlist)
-            if (keeps(static_cast<Node *>(lfirst(cell)), entry))
+        for (auto *part : border::each<Node>(castNode(FromExpr, node)->fromlist))
+            if (keeps(part, entry))
                 return true;
         return false;
     }
@@ -256,9 +251,8 @@ static bool keeps(Node *node, int entry) {
 
 // A join with an alias hides the names of what it joins.
 static bool hides_names(const Query *query) {
-    ListCell *cell;
-    foreach (cell, query->rtable)
-        if (lfirst_node(RangeTblEntry, cell)->rtekind == RTE_JOIN && lfirst_node(RangeTblEntry, cell)->alias != nullptr)
+    for (auto *entry : border::each<RangeTblEntry>(query->rtable))
+        if (entry->rtekind == RTE_JOIN && entry->alias != nullptr)
             return true;
     return false;
 }

@@ -1,5 +1,6 @@
 #include "query/join.hpp"
 
+#include "border/each.hpp"
 #include "border/permissions.hpp"
 #include "border/versions.hpp"
 #include "catalog/collation.hpp"
@@ -84,18 +85,16 @@ void read_sources(Leaf *leaf, Query *query, ParseState *source) {
 
 List *joins_of(const List *items) {
     List *varnos = NIL, *joins = NIL;
-    ListCell *cell;
-    foreach (cell, items)
-        find_sources(static_cast<Node *>(lfirst(cell)), &varnos, &joins);
+    for (auto *part : border::each<Node>(items))
+        find_sources(part, &varnos, &joins);
     return joins;
 }
 
 List *conditions_of(const List *items) {
     List *conditions = NIL;
-    ListCell *cell;
-    foreach (cell, joins_of(items))
-        if (lfirst_node(JoinExpr, cell)->quals != nullptr)
-            conditions = lappend(conditions, lfirst_node(JoinExpr, cell)->quals);
+    for (auto *join : border::each<JoinExpr>(joins_of(items)))
+        if (join->quals != nullptr)
+            conditions = lappend(conditions, join->quals);
     return conditions;
 }
 
@@ -122,9 +121,8 @@ static Added add_below(Node *item, int varno, Node *condition) {
 }
 
 bool add_condition(const List *items, int varno, Node *condition) {
-    ListCell *cell;
-    foreach (cell, items)
-        if (add_below(static_cast<Node *>(lfirst(cell)), varno, condition) == Added::done)
+    for (auto *part : border::each<Node>(items))
+        if (add_below(part, varno, condition) == Added::done)
             return false;
     return true;
 }
@@ -155,9 +153,8 @@ static List *add_equalities(const Leaf *leaf, Node *condition, const JoinExpr *o
     if (condition == nullptr)
         return found;
     if (IsA(condition, BoolExpr) && castNode(BoolExpr, condition)->boolop == AND_EXPR) {
-        ListCell *cell;
-        foreach (cell, castNode(BoolExpr, condition)->args)
-            found = add_equalities(leaf, static_cast<Node *>(lfirst(cell)), on, found);
+        for (auto *part : border::each<Node>(castNode(BoolExpr, condition)->args))
+            found = add_equalities(leaf, part, on, found);
         return found;
     }
     if (!IsA(condition, OpExpr) || list_length(castNode(OpExpr, condition)->args) != 2)
@@ -174,18 +171,14 @@ static List *add_equalities(const Leaf *leaf, Node *condition, const JoinExpr *o
 
 List *find_equalities(const Leaf *leaf, const List *items, Node *where) {
     List *found = add_equalities(leaf, where, nullptr, NIL);
-    ListCell *cell;
-    foreach (cell, joins_of(items)) {
-        auto *join = lfirst_node(JoinExpr, cell);
+    for (auto *join : border::each<JoinExpr>(joins_of(items))) {
         found = add_equalities(leaf, join->quals, join, found);
     }
     return found;
 }
 
 static bool is_equated(const List *equalities, const JoinExpr *on, AttrNumber one, AttrNumber other) {
-    ListCell *cell;
-    foreach (cell, equalities) {
-        auto *equality = static_cast<const Equality *>(lfirst(cell));
+    for (auto *equality : border::each<const Equality>(equalities)) {
         if (equality->on == on && ((equality->left == one && equality->right == other) ||
                                    (equality->left == other && equality->right == one)))
             return true;
@@ -435,9 +428,8 @@ static Side look_at(Links *links, Node *item) {
 
 static Set look_at_all(Links *links, const List *items) {
     Set kept = 0;
-    ListCell *cell;
-    foreach (cell, items)
-        kept |= look_at(links, static_cast<Node *>(lfirst(cell))).kept;
+    for (auto *part : border::each<Node>(items))
+        kept |= look_at(links, part).kept;
     int label[max_sources], first = -1;
     apply_links(links, nullptr, kept, label);
     for (int i = 0; i < links->n; i++) {
@@ -491,9 +483,7 @@ static Known known_columns(const Links *links, int target, Set known, Set kept) 
     int n = 0;
     for (int i = 0; source.path != nullptr && source.path->direct && i < source.path->ncolumns; i++)
         columns[n++] = source.path->columns[i];
-    ListCell *cell;
-    foreach (cell, links->equalities) {
-        auto *equality = static_cast<const Equality *>(lfirst(cell));
+    for (auto *equality : border::each<const Equality>(links->equalities)) {
         if (n == lengthof(found.columns))
             break; // no key is longer
         if (determines(links, equality, equality->left, equality->right, known, target, kept))
@@ -625,9 +615,7 @@ static Set sources_named(const Links *links, Node *condition) {
 // has a row beside all rows that have the same ones of `known`, or beside none.
 static bool is_found_by(const Links *links, const List *joins, int target, Set known) {
     bool found = false;
-    ListCell *cell;
-    foreach (cell, joins) {
-        auto *join = lfirst_node(JoinExpr, cell);
+    for (auto *join : border::each<JoinExpr>(joins)) {
         if (join->jointype != JOIN_LEFT || (sources_below(links, join->rarg) & set_of(target)) == 0)
             continue;
         if (!IsA(join->rarg, RangeTblRef) || (sources_named(links, join->quals) & ~(known | set_of(target))) != 0)

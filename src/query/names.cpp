@@ -1,5 +1,6 @@
 #include "query/names.hpp"
 
+#include "border/each.hpp"
 #include "border/walk.hpp"
 #include "catalog/facade.hpp"
 #include "catalog/public_table.hpp"
@@ -149,9 +150,8 @@ static bool find_relations(Node *node, void *relations) {
         auto *select = castNode(SelectStmt, node);
         if (select->op != SETOP_NONE || select->withClause != nullptr || select->fromClause == NIL)
             return true;
-        ListCell *cell;
-        foreach (cell, select->fromClause)
-            if (!add_relations(static_cast<Node *>(lfirst(cell)), static_cast<List **>(relations)))
+        for (auto *part : border::each<Node>(select->fromClause))
+            if (!add_relations(part, static_cast<List **>(relations)))
                 return true;
     }
     return border::walk_raw(node, find_relations, relations);

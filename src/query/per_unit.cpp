@@ -1,5 +1,6 @@
 #include "query/per_unit.hpp"
 
+#include "border/each.hpp"
 #include "border/grouping.hpp"
 #include "border/versions.hpp"
 #include "border/walk.hpp"
@@ -227,9 +228,8 @@ static const Var *plain_column(Node *node) {
 
 static List *keys_of(const Query *below) {
     List *keys = NIL;
-    ListCell *cell;
-    foreach (cell, below->groupClause)
-        keys = lappend(keys, get_sortgroupclause_expr(lfirst_node(SortGroupClause, cell), below->targetList));
+    for (auto *clause : border::each<SortGroupClause>(below->groupClause))
+        keys = lappend(keys, get_sortgroupclause_expr(clause, below->targetList));
     return keys;
 }
 
@@ -244,10 +244,9 @@ static List *unit_of_source(const Source &source, const List *columns) {
 
 // The columns of a unit that a column is one of; NIL: of none that the sub-SELECT groups by.
 static const List *unit_of_column(const Leaf *leaf, const Var *column) {
-    ListCell *cell;
-    foreach (cell, leaf->counted)
-        if (list_member_int(static_cast<List *>(lfirst(cell)), column_number(column)))
-            return static_cast<List *>(lfirst(cell));
+    for (auto *item : border::each<List>(leaf->counted))
+        if (list_member_int(item, column_number(column)))
+            return item;
     return NIL;
 }
 
@@ -255,9 +254,8 @@ static const List *unit_of_column(const Leaf *leaf, const Var *column) {
 // one these columns are the same, whichever source they are of: joined rows are of one unit.
 static void find_units(Leaf *leaf, const List *keys, ParseState *source) {
     List *columns = NIL;
-    ListCell *cell;
-    foreach (cell, keys)
-        if (const Var *column = plain_column(static_cast<Node *>(lfirst(cell))))
+    for (auto *part : border::each<Node>(keys))
+        if (const Var *column = plain_column(part))
             columns = list_append_unique_int(columns, column_number(column));
     bool nullable = false;
     for (int i = 0; i < leaf->njoined; i++) {

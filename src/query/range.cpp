@@ -3,6 +3,7 @@
 #include <cfloat>
 #include <cmath>
 
+#include "border/each.hpp"
 #include "border/guard.hpp"
 #include "catalog/decimals.hpp"
 #include "query/total_table.hpp"
@@ -395,9 +396,7 @@ static bool has_any_size(Node *value) {
 // Comparisons give NULL for NULL alone; of other functions nobody says.
 static bool comparison_is_nullable(List *arguments, const Walk *with) {
     bool nullable = false;
-    ListCell *cell;
-    foreach (cell, arguments) {
-        auto *one = static_cast<Node *>(lfirst(cell));
+    for (auto *one : border::each<Node>(arguments)) {
         nullable = nullable || has_any_size(one) || walk(one, with).nullable;
     }
     return nullable;
@@ -566,9 +565,8 @@ static Range range_of_nullif(const OpExpr *expr, const Walk *with) {
 static Range range_of_condition(Node *node, const Walk *with) {
     Range range = {Span{0, 1, 0}, false};
     if (IsA(node, BoolExpr)) {
-        ListCell *cell;
-        foreach (cell, castNode(BoolExpr, node)->args)
-            range.nullable = range.nullable || walk(static_cast<Node *>(lfirst(cell)), with).nullable;
+        for (auto *part : border::each<Node>(castNode(BoolExpr, node)->args))
+            range.nullable = range.nullable || walk(part, with).nullable;
     } else if (IsA(node, ScalarArrayOpExpr)) {
         List *arguments = castNode(ScalarArrayOpExpr, node)->args;
         auto *array = reinterpret_cast<Const *>(argument(arguments, 1));

@@ -1,5 +1,6 @@
 #include "query/rest.hpp"
 
+#include "border/each.hpp"
 #include "border/scope.hpp"
 #include "border/walk.hpp"
 #include "catalog/facade.hpp"
@@ -60,11 +61,9 @@ void expect_rows(FuncExpr *call, const Query *leaf) {
     double rows = 1;
     if (leaf->groupClause != NIL) {
         catalog::Reading reading = catalog::Reading::open();
-        ListCell *cell;
-        foreach (cell, leaf->groupClause)
-            rows = Min(most_groups, rows * groups_of_key(reading, leaf,
-                                                         get_sortgroupclause_expr(lfirst_node(SortGroupClause, cell),
-                                                                                  leaf->targetList)));
+        for (auto *clause : border::each<SortGroupClause>(leaf->groupClause))
+            rows = Min(most_groups,
+                       rows * groups_of_key(reading, leaf, get_sortgroupclause_expr(clause, leaf->targetList)));
         reading.close();
     }
     linitial_node(Const, call->args)->location = used_groups - static_cast<int>(rows);
@@ -80,9 +79,7 @@ double expected_rows(Node *call) {
 // ---- what else is executed ------------------------------------------------------------------------------------------
 
 bool walk_executed(Query *query, border::Walker walker, void *context) {
-    ListCell *cell;
-    foreach (cell, query->cteList) {
-        auto *cte = lfirst_node(CommonTableExpr, cell);
+    for (auto *cte : border::each<CommonTableExpr>(query->cteList)) {
         if ((cte->cterefcount > 0 || castNode(Query, cte->ctequery)->commandType != CMD_SELECT) &&
             walker(cte->ctequery, context))
             return true;
@@ -99,9 +96,8 @@ static bool scans_facade(const Query *query, const Node *from) {
         auto *join = reinterpret_cast<const JoinExpr *>(from);
         return scans_facade(query, join->larg) || scans_facade(query, join->rarg);
     }
-    ListCell *cell;
-    foreach (cell, reinterpret_cast<const FromExpr *>(from)->fromlist)
-        if (scans_facade(query, static_cast<const Node *>(lfirst(cell))))
+    for (auto *part : border::each<const Node>(reinterpret_cast<const FromExpr *>(from)->fromlist))
+        if (scans_facade(query, part))
             return true;
     return false;
 }
@@ -181,8 +177,8 @@ static void mark_query(Query *query, const Level *outer, Use use, Walk *walk) {
     walk->level = &level;
     walk->use = Max(use, use_of_rows(query));
     ListCell *cell;
-    foreach (cell, query->rtable)
-        mark_entry(lfirst_node(RangeTblEntry, cell), walk);
+    for (auto *entry : border::each<RangeTblEntry>(query->rtable))
+        mark_entry(entry, walk);
     border::walk_query(query, mark_walker, walk, QTW_IGNORE_RT_SUBQUERIES | QTW_IGNORE_CTE_SUBQUERIES);
     // Executed although nothing may read it.
     foreach (cell, query->cteList) {

@@ -1,6 +1,7 @@
 #include "query/rewrite.hpp"
 
 #include "catalog/decimals.hpp"
+#include "border/each.hpp"
 #include "border/grouping.hpp"
 #include "border/permissions.hpp"
 #include "border/scope.hpp"
@@ -284,8 +285,8 @@ static void add_from(Query *leaf, const Folded *folded, Node *where) {
         border::set_permission(leaf, llast_node(RangeTblEntry, leaf->rtable), ACL_SELECT);
     }
     leaf->jointree = makeFromExpr(static_cast<List *>(copyObject(folded->items)), where);
-    foreach (cell, leaf->jointree->fromlist)
-        (void)add_joins(leaf, static_cast<Node *>(lfirst(cell)));
+    for (auto *part : border::each<Node>(leaf->jointree->fromlist))
+        (void)add_joins(leaf, part);
 }
 
 // The one item of FROM is a sub-SELECT, whose columns are those of varno 1.
@@ -295,10 +296,9 @@ static void add_below(Query *leaf, Query *below, Node *where) {
     entry->subquery = below;
     entry->inFromCl = true;
     List *names = NIL;
-    ListCell *cell;
-    foreach (cell, below->targetList)
-        if (!lfirst_node(TargetEntry, cell)->resjunk)
-            names = lappend(names, makeString(pstrdup(lfirst_node(TargetEntry, cell)->resname)));
+    for (auto *target : border::each<TargetEntry>(below->targetList))
+        if (!target->resjunk)
+            names = lappend(names, makeString(pstrdup(target->resname)));
     entry->alias = makeAlias("t", NIL);
     entry->eref = makeAlias("t", names);
     leaf->rtable = list_make1(entry);
@@ -323,8 +323,8 @@ static Query *build_leaf(const Query *query, const Folded *folded, Query *below,
     foreach (cell, split->clauses)
         add_target(leaf, shown, static_cast<Node *>(list_nth(split->keys, foreach_current_index(cell))),
                    lfirst_node(SortGroupClause, cell));
-    foreach (cell, split->aggregates.nodes)
-        add_target(leaf, shown, static_cast<Node *>(lfirst(cell)), nullptr);
+    for (auto *part : border::each<Node>(split->aggregates.nodes))
+        add_target(leaf, shown, part, nullptr);
     check_parts(leaf);
     return border::mutate_query(leaf, extract_arguments, split, QTW_IGNORE_JOINALIASES);
 }
@@ -474,9 +474,7 @@ static RangeTblEntry *release_entry(const Query *leaf, Oid view, FuncExpr *call)
     auto *function = makeNode(RangeTblFunction);
     function->funcexpr = reinterpret_cast<Node *>(call);
     function->funccolcount = list_length(leaf->targetList);
-    ListCell *cell;
-    foreach (cell, leaf->targetList) {
-        auto *target = lfirst_node(TargetEntry, cell);
+    for (auto *target : border::each<TargetEntry>(leaf->targetList)) {
         auto *expression = reinterpret_cast<Node *>(target->expr);
         function->funccolnames = lappend(function->funccolnames, makeString(target->resname));
         function->funccoltypes = lappend_oid(function->funccoltypes, exprType(expression));
@@ -495,9 +493,7 @@ static RangeTblEntry *release_entry(const Query *leaf, Oid view, FuncExpr *call)
 
 // Where keys are marked, those that a target is.
 static void mark_targets(Query *query, Split *split) {
-    ListCell *cell;
-    foreach (cell, split->marked ? query->targetList : NIL) {
-        auto *target = lfirst_node(TargetEntry, cell);
+    for (auto *target : border::each<TargetEntry>(split->marked ? query->targetList : NIL)) {
         if (split->places.of(target->ressortgroupref) != 0)
             target->expr = reinterpret_cast<Expr *>(mark_of_key(target));
     }
@@ -541,9 +537,7 @@ static Oid first_view(const Folded *folded) {
 static void find_keys(Query *query, Split *split) {
     split->places = KeyPlaces::none(query);
     Distinct keys = Distinct::none();
-    ListCell *cell;
-    foreach (cell, query->groupClause) {
-        auto *clause = lfirst_node(SortGroupClause, cell);
+    for (auto *clause : border::each<SortGroupClause>(query->groupClause)) {
         Node *expression = get_sortgroupclause_expr(clause, query->targetList);
         keys.add(static_cast<Node *>(copyObject(expression)));
         split->places.places[clause->tleSortGroupRef] = keys.place_of(expression);
@@ -594,10 +588,8 @@ static SetColumns columns_of(const Query *query, const Split *split) {
     const auto shown = ShownNames::of(query->targetList, false);
     List *names = NIL;
     for (const List *part : {columns.keys, columns.aggregates, columns.groupings}) {
-        ListCell *cell;
-        foreach (cell, part)
-            names = lappend(names,
-                            makeString(column_name(shown, static_cast<Node *>(lfirst(cell)), list_length(names) + 1)));
+        for (auto *node : border::each<Node>(part))
+            names = lappend(names, makeString(column_name(shown, node, list_length(names) + 1)));
     }
     columns.names = names;
     return columns;
@@ -608,9 +600,7 @@ static RangeTblEntry *make_releases(const Query *query, const Folded *folded, co
                                     const Split *split, Rewrite *rewrite) {
     const SetColumns columns = columns_of(query, split);
     List *answers = NIL;
-    ListCell *cell;
-    foreach (cell, sets) {
-        auto *set = static_cast<Bitmapset *>(lfirst(cell));
+    for (auto *set : border::each<Bitmapset>(sets)) {
         Split part = part_of(split, set);
         RangeTblEntry *release = nullptr;
         if (part.keys != NIL || split->aggregates.nodes != NIL)
@@ -742,9 +732,7 @@ static bool mentions_facade(Node *node, void *context) {
     if (node == nullptr)
         return false;
     if (IsA(node, Query)) {
-        ListCell *cell;
-        foreach (cell, castNode(Query, node)->rtable) {
-            auto *entry = lfirst_node(RangeTblEntry, cell);
+        for (auto *entry : border::each<RangeTblEntry>(castNode(Query, node)->rtable)) {
             if (OidIsValid(catalog::expanded_facade(entry)))
                 *static_cast<bool *>(context) = true;
             else {

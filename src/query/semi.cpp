@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "border/each.hpp"
 #include "border/permissions.hpp"
 #include "border/walk.hpp"
 #include "catalog/facade.hpp"
@@ -223,9 +224,8 @@ static List *conjuncts_of(Node *condition, List *conjuncts) {
         return conjuncts;
     if (!IsA(condition, BoolExpr) || castNode(BoolExpr, condition)->boolop != AND_EXPR)
         return lappend(conjuncts, condition);
-    ListCell *cell;
-    foreach (cell, castNode(BoolExpr, condition)->args)
-        conjuncts = conjuncts_of(static_cast<Node *>(lfirst(cell)), conjuncts);
+    for (auto *part : border::each<Node>(castNode(BoolExpr, condition)->args))
+        conjuncts = conjuncts_of(part, conjuncts);
     return conjuncts;
 }
 
@@ -261,9 +261,7 @@ static bool is_sorted_safely(const OpExpr *link, Bitmapset *inner) {
 
 bool split_test(Node *condition, Bitmapset *inner, TestParts *parts) {
     *parts = TestParts{NIL, NIL, NIL};
-    ListCell *cell;
-    foreach (cell, conjuncts_of(condition, NIL)) {
-        auto *conjunct = static_cast<Node *>(lfirst(cell));
+    for (auto *conjunct : border::each<Node>(conjuncts_of(condition, NIL))) {
         Bitmapset *varnos = pull_varnos(nullptr, conjunct);
         if (bms_is_subset(varnos, inner))
             parts->inner = lappend(parts->inner, conjunct);
@@ -316,9 +314,8 @@ static void check_joined_inside(const Reading *reading, const Found &found, cons
 // reached; of a private one it wants columns as they are.
 static void check_equality(const Reading *reading, const Found &found, const Opened &opened) {
     Bitmapset *inner = varnos_of(reading->leaf, opened.source, opened.nsources);
-    ListCell *cell;
-    foreach (cell, conjuncts_of(opened.condition(), NIL))
-        if (is_link(static_cast<const OpExpr *>(lfirst(cell)), inner))
+    for (auto *item : border::each<const OpExpr>(conjuncts_of(opened.condition(), NIL)))
+        if (is_link(item, inner))
             return;
     refuse_part("a sub-SELECT without an equality of a column of its own and one outside of it",
                 "Compare columns as they are: WHERE inner.column = outer.column.", reading->source,
@@ -379,9 +376,8 @@ static Node *take_all(const Reading *reading, Node *where) {
     if (!IsA(where, BoolExpr) || castNode(BoolExpr, where)->boolop != AND_EXPR)
         return where;
     Node *kept = nullptr;
-    ListCell *cell;
-    foreach (cell, castNode(BoolExpr, where)->args)
-        kept = make_and_qual(kept, take_all(reading, static_cast<Node *>(lfirst(cell))));
+    for (auto *part : border::each<Node>(castNode(BoolExpr, where)->args))
+        kept = make_and_qual(kept, take_all(reading, part));
     return kept;
 }
 
@@ -413,9 +409,7 @@ static List *compared(Node *test) {
 
 // Only `true` matters: a FILTER, a condition of CASE, what AND and OR make of these.
 static const SemiJoin *find_test(const Leaf *leaf, const SubLink *link, bool only_true) {
-    ListCell *cell;
-    foreach (cell, leaf->semi_joins) {
-        auto *semi = static_cast<const SemiJoin *>(lfirst(cell));
+    for (auto *semi : border::each<const SemiJoin>(leaf->semi_joins)) {
         if (semi->test != 0 && equal(semi->written, link) &&
             (link->subLinkType == EXISTS_SUBLINK || (semi->present == NIL) == only_true))
             return semi;
@@ -526,9 +520,7 @@ void read_tests(Leaf *leaf, Query *query, bool of_unit, ParseState *source) {
 }
 
 const SemiJoin *test_of(const Leaf *leaf, const Var *column) {
-    ListCell *cell;
-    foreach (cell, leaf->semi_joins) {
-        auto *semi = static_cast<const SemiJoin *>(lfirst(cell));
+    for (auto *semi : border::each<const SemiJoin>(leaf->semi_joins)) {
         if (semi->test != 0 && semi->test == static_cast<int>(column->varno))
             return semi;
     }
@@ -561,9 +553,8 @@ static bool check_sub_select(Node *node, void *) {
 
 void check_semi_permissions(const Leaf *leaf) {
     (void)check_sub_select(reinterpret_cast<Node *>(leaf->query->jointree), nullptr);
-    ListCell *cell;
-    foreach (cell, leaf->semi_joins)
-        (void)check_sub_select(reinterpret_cast<Node *>(static_cast<const SemiJoin *>(lfirst(cell))->written), nullptr);
+    for (auto *semi : border::each<const SemiJoin>(leaf->semi_joins))
+        (void)check_sub_select(reinterpret_cast<Node *>(semi->written), nullptr);
 }
 
 } // namespace dp::query

@@ -1,5 +1,6 @@
 #include "query/sets.hpp"
 
+#include "border/each.hpp"
 #include "border/walk.hpp"
 #include "query/distinct.hpp"
 #include "query/fold.hpp"
@@ -11,9 +12,8 @@ namespace dp::query {
 
 KeyPlaces KeyPlaces::none(const Query *query) {
     Index last = 0;
-    ListCell *cell;
-    foreach (cell, query->targetList)
-        last = Max(last, lfirst_node(TargetEntry, cell)->ressortgroupref);
+    for (auto *target : border::each<TargetEntry>(query->targetList))
+        last = Max(last, target->ressortgroupref);
     return KeyPlaces{static_cast<int *>(palloc0((Size{last} + 1) * sizeof(int))), last};
 }
 
@@ -60,11 +60,9 @@ static Bitmapset *members(const List *references) {
 // NULL there.
 static bool parts_equal_keys(const List *sets, const KeyPlaces &places) {
     Bitmapset *all = nullptr;
-    ListCell *cell;
-    foreach (cell, sets)
-        all = bms_join(all, members(static_cast<const List *>(lfirst(cell))));
-    foreach (cell, sets) {
-        auto *set = static_cast<const List *>(lfirst(cell));
+    for (auto *item : border::each<const List>(sets))
+        all = bms_join(all, members(item));
+    for (auto *set : border::each<const List>(sets)) {
         const Bitmapset *keys = keys_of(set, places), *others = bms_difference(all, members(set));
         for (int other = -1; (other = bms_next_member(others, other)) >= 0;)
             if (bms_is_member(key_named(other, places), keys))
@@ -74,9 +72,8 @@ static bool parts_equal_keys(const List *sets, const KeyPlaces &places) {
 }
 
 static bool contains(const List *sets, const Bitmapset *set) {
-    ListCell *cell;
-    foreach (cell, sets)
-        if (bms_equal(static_cast<const Bitmapset *>(lfirst(cell)), set))
+    for (auto *one : border::each<const Bitmapset>(sets))
+        if (bms_equal(one, set))
             return true;
     return false;
 }
@@ -174,9 +171,8 @@ static Node *mark(Node *node, void *context) {
 }
 
 static bool is_key(const TargetEntry *target, const Query *query) {
-    ListCell *cell;
-    foreach (cell, query->groupClause)
-        if (lfirst_node(SortGroupClause, cell)->tleSortGroupRef == target->ressortgroupref)
+    for (auto *clause : border::each<SortGroupClause>(query->groupClause))
+        if (clause->tleSortGroupRef == target->ressortgroupref)
             return true;
     return false;
 }
@@ -197,9 +193,7 @@ void mark_keys(Query *query) {
     if (query->groupingSets == NIL)
         return;
     Marking marking = keys_as_written(query);
-    ListCell *cell;
-    foreach (cell, query->targetList) {
-        auto *target = lfirst_node(TargetEntry, cell);
+    for (auto *target : border::each<TargetEntry>(query->targetList)) {
         if (!is_key(target, query))
             target->expr = reinterpret_cast<Expr *>(mark(reinterpret_cast<Node *>(target->expr), &marking));
     }
@@ -255,10 +249,10 @@ Query *answer_of_set(RangeTblEntry *release, const Bitmapset *set, const SetColu
         const bool grouped = bms_is_member(foreach_current_index(cell), set);
         expressions = lappend(expressions, grouped ? column_of(++number, key) : null_of(key));
     }
-    foreach (cell, columns.aggregates)
-        expressions = lappend(expressions, column_of(++number, static_cast<Node *>(lfirst(cell))));
-    foreach (cell, columns.groupings)
-        expressions = lappend(expressions, value_of_grouping(lfirst_node(GroupingFunc, cell), set, columns.places));
+    for (auto *part : border::each<Node>(columns.aggregates))
+        expressions = lappend(expressions, column_of(++number, part));
+    for (auto *one : border::each<GroupingFunc>(columns.groupings))
+        expressions = lappend(expressions, value_of_grouping(one, set, columns.places));
     foreach (cell, expressions)
         add_column(query, static_cast<Node *>(lfirst(cell)),
                    strVal(list_nth(columns.names, foreach_current_index(cell))));
@@ -267,9 +261,8 @@ Query *answer_of_set(RangeTblEntry *release, const Bitmapset *set, const SetColu
 
 static RangeTblEntry *entry_of(Query *query, const char *name, bool in_from) {
     List *names = NIL;
-    ListCell *cell;
-    foreach (cell, query->targetList)
-        names = lappend(names, makeString(pstrdup(lfirst_node(TargetEntry, cell)->resname)));
+    for (auto *target : border::each<TargetEntry>(query->targetList))
+        names = lappend(names, makeString(pstrdup(target->resname)));
     auto *entry = makeNode(RangeTblEntry);
     entry->rtekind = RTE_SUBQUERY;
     entry->subquery = query;
@@ -309,8 +302,7 @@ static Query *union_all(const List *answers) {
         auto *item = reinterpret_cast<Node *>(reference(index));
         all->setOperations = index == 1 ? item : below_each_other(all->setOperations, item, first);
     }
-    foreach (cell, first->targetList) {
-        auto *target = lfirst_node(TargetEntry, cell);
+    for (auto *target : border::each<TargetEntry>(first->targetList)) {
         add_column(all, column_of(target->resno, reinterpret_cast<Node *>(target->expr)), target->resname);
     }
     return all;

@@ -3,6 +3,7 @@
 #include "privacy/joint.hpp"
 #include "privacy/quantile.hpp"
 
+#include "border/each.hpp"
 #include "border/grouping.hpp"
 #include "border/versions.hpp"
 #include "border/walk.hpp"
@@ -385,8 +386,7 @@ static void add_outputs(Leaf *leaf, const Query *query, ParseState *source) {
     }
     leaf->arguments = met.arguments.nodes;
     leaf->filters = met.filters.nodes;
-    foreach (cell, query->targetList) {
-        auto *target = lfirst_node(TargetEntry, cell);
+    for (auto *target : border::each<TargetEntry>(query->targetList)) {
         if (!target->resjunk)
             leaf->outputs[leaf->noutputs++] = output_of(leaf, met, target, source);
     }
@@ -423,14 +423,12 @@ Leaf *check_leaf(const Query *written, ParseState *source) {
     check_condition(leaf->where, source);
     List *conditions = conditions_of(leaf->from);
     check_condition(reinterpret_cast<Node *>(conditions), source);
-    ListCell *cell;
-    foreach (cell, leaf->semi_joins) {
-        auto *semi = static_cast<const SemiJoin *>(lfirst(cell));
+    for (auto *semi : border::each<const SemiJoin>(leaf->semi_joins)) {
         check_condition(semi->condition, source);
         check_condition(semi->unless, source);
     }
-    foreach (cell, query->groupClause)
-        add_key(leaf, query, lfirst_node(SortGroupClause, cell), source);
+    for (auto *clause : border::each<SortGroupClause>(query->groupClause))
+        add_key(leaf, query, clause, source);
     add_outputs(leaf, query, source);
     refuse_if(query->sortClause != NIL, "ORDER BY", "Sort the answer.", source, -1);
     return leaf;

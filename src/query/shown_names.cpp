@@ -1,5 +1,6 @@
 #include "query/shown_names.hpp"
 
+#include "border/each.hpp"
 #include "query/intervals.hpp"
 
 namespace dp::query {
@@ -17,9 +18,8 @@ static char *name_of_element(const TargetEntry *target, int number) {
 
 ShownNames ShownNames::of(const List *targets, bool unnamed) {
     ShownNames shown = {Distinct::none(), NIL};
-    ListCell *cell, *element;
-    foreach (cell, targets) {
-        auto *target = lfirst_node(TargetEntry, cell);
+    ListCell *element;
+    for (auto *target : border::each<TargetEntry>(targets)) {
         if (target->resjunk || target->resname == nullptr || (!unnamed && strcmp(target->resname, "?column?") == 0))
             continue;
         shown.add(reinterpret_cast<Node *>(target->expr), target->resname);

@@ -1,5 +1,6 @@
 #include "query/spelled.hpp"
 
+#include "border/each.hpp"
 #include "query/total_table.hpp"
 
 namespace dp::query {
@@ -17,9 +18,7 @@ static bool has_text(Node *node) {
 }
 
 const char *concatenation_remedy(const List *arguments) {
-    ListCell *cell;
-    foreach (cell, arguments) {
-        auto *argument = static_cast<Node *>(lfirst(cell));
+    for (auto *argument : border::each<Node>(arguments)) {
         if (has_text(argument))
             continue;
         switch (getBaseType(exprType(argument))) {
@@ -110,9 +109,7 @@ static void add_constant(const Const *value, Oid type, const char *before, Conca
 static Concatenation all_texts(const FuncExpr *call, const List *values, const char *before) {
     Concatenation to = {call, nullptr, {}};
     initStringInfo(&to.run);
-    ListCell *cell;
-    foreach (cell, values) {
-        auto *value = static_cast<Node *>(lfirst(cell));
+    for (auto *value : border::each<Node>(values)) {
         if (IsA(without_labels(value), Const)) {
             add_constant(castNode(Const, without_labels(value)), exprType(value), before, &to);
             continue;

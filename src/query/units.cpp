@@ -1,5 +1,6 @@
 #include "query/units.hpp"
 
+#include "border/each.hpp"
 #include "catalog/access.hpp"
 #include "catalog/facade.hpp"
 
@@ -46,7 +47,8 @@ void check_limits(const Limits &limits) {
 static int set_max_rows, set_max_groups;
 
 void define_limit_settings() {
-    const char *const where = "Of a person who may have several rows, as the argument of dp_query; 0: what is declared.";
+    const char *const where =
+        "Of a person who may have several rows, as the argument of dp_query; 0: what is declared.";
     DefineCustomIntVariable("dp_rdr.max_rows", "How many rows of one person count in an answer.", where, &set_max_rows,
                             0, 0, catalog::max_declared_rows, PGC_USERSET, 0, nullptr, nullptr, nullptr);
     DefineCustomIntVariable("dp_rdr.max_groups", "In how many groups of an answer one person counts.", where,
@@ -87,9 +89,8 @@ List *counted_columns(const Aggref *call) {
     Node *argument = without_relabelings(reinterpret_cast<Node *>(linitial_node(TargetEntry, call->args)->expr));
     if (!IsA(argument, RowExpr))
         return add_column(argument, &columns) ? columns : NIL;
-    ListCell *cell;
-    foreach (cell, castNode(RowExpr, argument)->args)
-        if (!add_column(static_cast<Node *>(lfirst(cell)), &columns))
+    for (auto *part : border::each<Node>(castNode(RowExpr, argument)->args))
+        if (!add_column(part, &columns))
             return NIL;
     return columns;
 }
