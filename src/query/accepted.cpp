@@ -49,44 +49,43 @@ bool is_explicit(const Const *value) {
                                        : DatumGetInt32(value->constvalue) <= longest_constant + VARHDRSZ;
 }
 
-static bool among(const Const *value, const char *const *names) {
-    const char *name = TextDatumGetCString(value->constvalue);
-    for (; *names != nullptr; names++)
-        if (pg_strcasecmp(name, *names) == 0)
-            return true;
+// Fields of dates and times, with the values that have them: t what date_trunc() takes, d dates, s timestamps, i intervals, c times of
+// a day. Another field is an error for some types or for infinite dates.
+static const struct {
+    const char *name, *of;
+} fields[] = {
+    {"millennium", "tdsi"}, {"century", "tdsi"}, {"decade", "tdsi"},       {"year", "tdsi"},         {"isoyear", "ds"},
+    {"quarter", "tdsi"},    {"month", "tdsi"},   {"week", "tds"},          {"day", "tdsi"},          {"dow", "ds"},
+    {"isodow", "ds"},       {"doy", "ds"},       {"epoch", "dsic"},        {"julian", "ds"},         {"hour", "tsic"},
+    {"minute", "tsic"},     {"second", "tsic"},  {"milliseconds", "tsic"}, {"microseconds", "tsic"},
+};
+
+static bool has_field(const Const *name, char of) {
+    const char *wanted = TextDatumGetCString(name->constvalue);
+    for (const auto &field : fields)
+        if (pg_strcasecmp(wanted, field.name) == 0)
+            return strchr(field.of, of) != nullptr;
     return false;
 }
 
 bool is_trunc_field(const Const *value) {
-    static const char *const names[] = {"millennium", "century",      "decade",       "year", "quarter",
-                                        "month",      "week",         "day",          "hour", "minute",
-                                        "second",     "milliseconds", "microseconds", nullptr};
-    return among(value, names);
+    return has_field(value, 't');
 }
 
-// Other fields are an error for some types or for infinite dates.
 bool is_date_field(const Const *value) {
-    static const char *const names[] = {"millennium", "century", "decade", "year",   "isoyear",
-                                        "quarter",    "month",   "week",   "day",    "dow",
-                                        "isodow",     "doy",     "epoch",  "julian", nullptr};
-    return among(value, names);
+    return has_field(value, 'd');
 }
 
 bool is_timestamp_field(const Const *value) {
-    static const char *const names[] = {"hour", "minute", "second", "milliseconds", "microseconds", nullptr};
-    return is_date_field(value) || among(value, names);
+    return has_field(value, 's');
 }
 
 bool is_interval_field(const Const *value) {
-    static const char *const names[] = {"millennium",   "century",      "decade", "year",   "quarter",
-                                        "month",        "day",          "hour",   "minute", "second",
-                                        "milliseconds", "microseconds", "epoch",  nullptr};
-    return among(value, names);
+    return has_field(value, 'i');
 }
 
 bool is_time_field(const Const *value) {
-    static const char *const names[] = {"hour", "minute", "second", "milliseconds", "microseconds", "epoch", nullptr};
-    return among(value, names);
+    return has_field(value, 'c');
 }
 
 // Ends of buckets: an array with a NULL, or of several dimensions, is an error, and comparing other types may be one.
