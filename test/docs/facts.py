@@ -237,11 +237,11 @@ def check_make_targets():
 
 
 def check_suites():
-    """The table of suites in reference.md is that of make test."""
+    """The table of suites in contributing.md is that of make test."""
     run = set(re.findall(r"^ *suite '([^']+)'", (ROOT / "test/run").read_text(), re.MULTILINE))
-    shown = {name.strip() for row in table("doc/reference.md", "suites") for name in row[0].split(";")}
+    shown = {name.strip() for row in table("doc/contributing.md", "suites") for name in row[0].split(";")}
     return [f"only in test/run: {name}" for name in sorted(run - shown)] + [
-        f"only in reference.md: {name}" for name in sorted(shown - run)]
+        f"only in contributing.md: {name}" for name in sorted(shown - run)]
 
 
 def check_proof():
