@@ -182,7 +182,7 @@ SELECT sum(d.times) = (SELECT sum(o.denials) FROM dp_odometer('people') o) AS as
        bool_and(first <= last) AS in_order
 FROM dp_rdr.denials d WHERE relation = 'public.people';
 SELECT view, role_name, session_role = :'superuser' AS session, query, reason, account, times
-FROM dp_rdr.denials WHERE relation = 'public.people' ORDER BY reason COLLATE "C", account, query;
+FROM dp_rdr.denials WHERE relation = 'public.people' ORDER BY reason COLLATE "C", account, query, role_name COLLATE "C";
 
 -- Of a long question the beginning.
 SELECT dp_set_odometer('people', epsilon_total => 0.01), dp_grant('people_dp', 'regress_asks', selection => 'within_domain', tau => 0.95);

@@ -1,200 +1,11 @@
 #include "core/plan_print.hpp"
 
-#include <algorithm>
-#include <array>
-#include <cstdio>
 #include <utility>
+
+#include "core/plan_words.hpp"
 
 namespace dp::plan {
 namespace {
-
-// ---- names and texts -----------------------------------------------------------------------------------------------
-
-// Words that stand for themselves where a name is meant, of all versions of PostgreSQL; in order.
-constexpr std::string_view words[] = {
-    "all", "analyse", "analyze", "and", "any", "array", "as", "asc", "asymmetric", "authorization", "between", "bigint",
-    "binary", "bit", "boolean", "both", "case", "cast", "char", "character", "check", "coalesce", "collate",
-    "collation", "column", "concurrently", "constraint", "create", "cross", "current_catalog", "current_date",
-    "current_role", "current_schema", "current_time", "current_timestamp", "current_user", "dec", "decimal", "default",
-    "deferrable", "desc", "distinct", "do", "else", "end", "except", "exists", "extract", "false", "fetch", "float",
-    "for", "foreign", "freeze", "from", "full", "grant", "greatest", "group", "grouping", "having", "ilike", "in",
-    "initially", "inner", "inout", "int", "integer", "intersect", "interval", "into", "is", "isnull", "join", "json",
-    "json_array", "json_arrayagg", "json_exists", "json_object", "json_objectagg", "json_query", "json_scalar",
-    "json_serialize", "json_table", "json_value", "lateral", "leading", "least", "left", "like", "limit", "localtime",
-    "localtimestamp", "merge_action", "national", "natural", "nchar", "none", "normalize", "not", "notnull", "null",
-    "nullif", "numeric", "offset", "on", "only", "or", "order", "out", "outer", "overlaps", "overlay", "placing",
-    "position", "precision", "primary", "real", "references", "returning", "right", "row", "select", "session_user",
-    "setof", "similar", "smallint", "some", "substring", "symmetric", "system_user", "table", "tablesample", "then",
-    "time", "timestamp", "to", "trailing", "treat", "trim", "true", "union", "unique", "user", "using", "values",
-    "varchar", "variadic", "verbose", "when", "where", "window", "with", "xmlattributes", "xmlconcat", "xmlelement",
-    "xmlexists", "xmlforest", "xmlnamespaces", "xmlparse", "xmlpi", "xmlroot", "xmlserialize", "xmltable"};
-
-bool is_plain(std::string_view name) {
-    const auto letter = [](char c) { return (c >= 'a' && c <= 'z') || c == '_'; };
-    const auto inner = [&](char c) { return letter(c) || (c >= '0' && c <= '9'); };
-    return !name.empty() && letter(name.front()) && std::all_of(name.begin(), name.end(), inner) &&
-           !std::binary_search(std::begin(words), std::end(words), name);
-}
-
-struct Range {
-    std::uint32_t first, last;
-};
-
-// Control characters, line separators, and what has no width or turns the direction of what follows.
-constexpr Range hidden[] = {{0x01, 0x1f},     {0x7f, 0x9f},     {0xad, 0xad},     {0x61c, 0x61c},
-                            {0x180e, 0x180e}, {0x200b, 0x200f}, {0x2028, 0x202e}, {0x2060, 0x206f},
-                            {0xfeff, 0xfeff}, {0xfff9, 0xfffb}, {0xe0000, 0xe0fff}};
-
-bool is_hidden(std::uint32_t point) {
-    return std::any_of(std::begin(hidden), std::end(hidden),
-                       [&](const Range &range) { return point >= range.first && point <= range.last; });
-}
-
-struct Point {
-    std::uint32_t value;
-    std::size_t bytes;
-};
-
-// A byte that begins no character of UTF-8 stands for itself: a database may hold such texts.
-Point first_point(std::string_view text) {
-    const auto byte = [&](std::size_t i) { return static_cast<std::uint8_t>(text[i]); };
-    const std::size_t bytes = byte(0) < 0xc0 ? 1 : byte(0) < 0xe0 ? 2 : byte(0) < 0xf0 ? 3 : byte(0) < 0xf8 ? 4 : 1;
-    if (bytes == 1 || bytes > text.size())
-        return {byte(0) < 0x80 ? byte(0) : 0u, 1};
-    std::uint32_t value = byte(0) & (0x7f >> bytes);
-    for (std::size_t i = 1; i < bytes; i++) {
-        if ((byte(i) & 0xc0) != 0x80)
-            return {0, 1};
-        value = value << 6 | (byte(i) & 0x3f);
-    }
-    return {value, bytes};
-}
-
-template <class F> void each_point(std::string_view text, F take) {
-    while (!text.empty()) {
-        const Point point = first_point(text);
-        take(point.value, text.substr(0, point.bytes));
-        text.remove_prefix(point.bytes);
-    }
-}
-
-std::string escape_of(std::uint32_t point) {
-    char text[16];
-    std::snprintf(text, sizeof text, point > 0xffff ? "\\+%06X" : "\\%04X", static_cast<unsigned>(point));
-    return text;
-}
-
-std::string quoted(std::string_view text, char quote) {
-    bool escapes = false;
-    each_point(text, [&](std::uint32_t point, std::string_view) { escapes = escapes || is_hidden(point); });
-    std::string out = escapes ? "U&" : "";
-    out += quote;
-    each_point(text, [&](std::uint32_t point, std::string_view bytes) {
-        if (is_hidden(point))
-            out += escape_of(point);
-        else if (bytes[0] == quote || (escapes && bytes[0] == '\\'))
-            out.append(2, bytes[0]);
-        else
-            out += bytes;
-    });
-    return out + quote;
-}
-
-std::string qualified(const Name &name) {
-    return name.schema.empty() ? quoted_name(name.name) : quoted_name(name.schema) + "." + quoted_name(name.name);
-}
-
-// ---- types ---------------------------------------------------------------------------------------------------------
-
-constexpr std::int32_t header = 4; // that lengths of texts and numbers are stored with
-
-std::string in_parentheses(std::int64_t value) {
-    return "(" + std::to_string(value) + ")";
-}
-
-// Precision and scale, a number of 11 bits with a sign.
-std::string modifier_of_numeric(std::int32_t modifier) {
-    const std::int32_t both = modifier - header, scale = ((both & 0x7ff) ^ 1024) - 1024;
-    return "(" + std::to_string((both >> 16) & 0xffff) + "," + std::to_string(scale) + ")";
-}
-
-// Which fields, in the upper half, and how many decimals of seconds.
-std::string modifier_of_interval(std::int32_t modifier) {
-    constexpr std::pair<std::int32_t, std::string_view> fields[] = {
-        {0x0004, " year"},          {0x0002, " month"},         {0x0008, " day"},           {0x0400, " hour"},
-        {0x0800, " minute"},        {0x1000, " second"},        {0x0006, " year to month"}, {0x0408, " day to hour"},
-        {0x0c08, " day to minute"}, {0x1c08, " day to second"}, {0x0c00, " hour to minute"}, {0x1c00, " hour to second"},
-        {0x1800, " minute to second"}};
-    constexpr std::int32_t all_decimals = 0xffff;
-    const std::int32_t mask = (modifier >> 16) & 0x7fff, decimals = modifier & 0xffff;
-    std::string out;
-    for (const auto &[value, text] : fields)
-        if (value == mask)
-            out = text;
-    return decimals == all_decimals ? out : out + in_parentheses(decimals);
-}
-
-struct TypeName {
-    std::string_view stored, printed;
-};
-
-constexpr TypeName type_names[] = {
-    {"bool", "boolean"},   {"int2", "smallint"},   {"int4", "integer"},         {"int8", "bigint"},
-    {"float4", "real"},    {"numeric", "numeric"}, {"float8", "double precision"}, {"interval", "interval"},
-    {"varchar", "varchar"}, {"time", "time"},       {"timestamp", "timestamp"}};
-
-std::string printed_modifier(const Type &type) {
-    const std::string &name = type.name.name;
-    if (type.modifier < 0)
-        return "";
-    if (!type.name.schema.empty())
-        return "(" + std::to_string(type.modifier) + ")";
-    if (name == "numeric")
-        return modifier_of_numeric(type.modifier);
-    if (name == "interval")
-        return modifier_of_interval(type.modifier);
-    return in_parentheses(name == "varchar" || name == "bpchar" ? type.modifier - header : type.modifier);
-}
-
-std::string printed(const Type &type) {
-    std::string name = qualified(type.name);
-    if (type.name.schema.empty())
-        for (const TypeName &known : type_names)
-            if (known.stored == type.name.name)
-                name = known.printed;
-    if (type.name.name == "bit" && type.name.schema.empty() && type.modifier >= 0)
-        name = "bit"; // in quotes it has no length
-    return name + printed_modifier(type) + (type.is_array ? "[]" : "");
-}
-
-bool is_digits(std::string_view text) {
-    return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
-}
-
-// A number whose spelling tells its type, or a text with its type behind it.
-std::string printed_constant(const Node &node) {
-    const bool plain = node.type.name.schema.empty() && !node.type.is_array && node.type.modifier < 0;
-    const std::string &type = node.type.name.name;
-    if (node.flag)
-        return "NULL::" + printed(node.type);
-    if (plain && type == "bool")
-        return node.text == "t" || node.text == "true" ? "true" : "false";
-    constexpr std::size_t digits_of_integer = 9;
-    if (plain && type == "int4" && is_digits(node.text) && node.text.size() <= digits_of_integer)
-        return node.text;
-    const std::size_t point = node.text.find('.');
-    if (plain && type == "numeric" && point != std::string::npos && is_digits(node.text.substr(0, point)) &&
-        is_digits(node.text.substr(point + 1)))
-        return node.text;
-    return quoted_text(node.text) + "::" + printed(node.type);
-}
-
-// A number by itself in GROUP BY is the place of a column.
-std::string printed_key_constant(const Node &node) {
-    return (node.flag ? "NULL" : quoted_text(node.text)) + "::" + printed(node.type);
-}
-
-// ---- expressions ---------------------------------------------------------------------------------------------------
 
 constexpr std::string_view test_texts[] = {" IS NULL)",  " IS NOT NULL)",  " IS TRUE)",    " IS NOT TRUE)",
                                            " IS FALSE)", " IS NOT FALSE)", " IS UNKNOWN)", " IS NOT UNKNOWN)"};
@@ -212,21 +23,21 @@ std::string printed_fraction(std::int64_t fraction) {
 
 struct Printer {
     const Plan &plan;
+    const Words words;
     bool aliased = false;
-    std::string out = {};
 
-    explicit Printer(const Plan &printed_plan) : plan(printed_plan) {
+    Printer(const Plan &printed_plan, bool utf8) : plan(printed_plan), words{utf8} {
         for (std::size_t i = 0; i < plan.sources.size(); i++)
             for (std::size_t j = 0; j < i; j++)
                 aliased = aliased || plan.sources[i].name.name == plan.sources[j].name.name;
     }
 
     std::string alias_of(std::uint32_t source) const {
-        return aliased ? "s" + std::to_string(source + 1) : quoted_name(plan.sources[source].name.name);
+        return aliased ? "s" + std::to_string(source + 1) : words.quoted_name(plan.sources[source].name.name);
     }
 
     std::string printed_column(std::uint32_t source, const std::string &name) const {
-        return plan.sources.size() > 1 ? alias_of(source) + "." + quoted_name(name) : quoted_name(name);
+        return plan.sources.size() > 1 ? alias_of(source) + "." + words.quoted_name(name) : words.quoted_name(name);
     }
 
     std::string column_above(const Node &node) const {
@@ -257,8 +68,8 @@ struct Printer {
         return pieces;
     }
 
-    static std::vector<Piece> pieces_of_call(const Node &node, const std::vector<std::size_t> &parts) {
-        std::vector<Piece> pieces = joined(qualified(node.name) + "(", parts, ", ", ")");
+    std::vector<Piece> pieces_of_call(const Node &node, const std::vector<std::size_t> &parts) const {
+        std::vector<Piece> pieces = joined(words.printed(node.name) + "(", parts, ", ", ")");
         if (node.flag && !parts.empty()) // the last argument is the last piece but one
             pieces.insert(pieces.end() - 2, words_of("VARIADIC "));
         return pieces;
@@ -288,24 +99,37 @@ struct Printer {
         return pieces;
     }
 
-    static std::vector<Piece> pieces_of_infix(const Node &node, const std::vector<std::size_t> &parts) {
+    std::vector<Piece> pieces_of_infix(const Node &node, const std::vector<std::size_t> &parts) const {
         const std::string sign = node.name.schema.empty()
                                      ? node.name.name
-                                     : "OPERATOR(" + quoted_name(node.name.schema) + "." + node.name.name + ")";
+                                     : "OPERATOR(" + words.quoted_name(node.name.schema) + "." + node.name.name + ")";
         if (parts.size() == 1)
             return joined("(" + sign + " ", parts, "", ")");
         return {words_of("("), node_of(parts[0]), words_of(" " + sign + " "), node_of(parts[1]), words_of(")")};
     }
 
+    // Of nodes that print the same text around their operands, whatever these are.
+    struct Frame {
+        Op op;
+        const char *before, *between, *behind;
+    };
+    static constexpr Frame frames[] = {
+        {Op::conjunction, "(", " AND ", ")"},     {Op::disjunction, "(", " OR ", ")"}, {Op::negation, "(NOT ", "", ")"},
+        {Op::coalesce, "COALESCE(", ", ", ")"},   {Op::greatest, "GREATEST(", ", ", ")"}, {Op::least, "LEAST(", ", ", ")"},
+        {Op::nullif, "NULLIF(", ", ", ")"},       {Op::distinct, "(", " IS DISTINCT FROM ", ")"}};
+
     std::vector<Piece> pieces_of(const Expression &expression, const std::vector<std::size_t> &begins, std::size_t i,
                                  bool above) {
         const Node &node = expression[i];
         const std::vector<std::size_t> parts = operands(expression, begins, i);
+        for (const Frame &frame : frames)
+            if (frame.op == node.op)
+                return joined(frame.before, parts, frame.between, frame.behind);
         switch (node.op) {
         case Op::column:
             return {words_of(above ? column_above(node) : printed_column(node.number, node.text))};
         case Op::constant:
-            return {words_of(printed_constant(node))};
+            return {words_of(words.printed_constant(node, false))};
         case Op::person_column:
             return {words_of("c" + std::to_string(node.number + 1))};
         case Op::exists:
@@ -315,34 +139,18 @@ struct Printer {
         case Op::infix:
             return pieces_of_infix(node, parts);
         case Op::cast:
-            return joined("(", parts, "", (")::" + printed(node.type)).c_str());
+            return joined("(", parts, "", (")::" + words.printed(node.type)).c_str());
         case Op::collate:
-            return joined("(", parts, "", (" COLLATE " + qualified(node.name) + ")").c_str());
-        case Op::conjunction:
-            return joined("(", parts, " AND ", ")");
-        case Op::disjunction:
-            return joined("(", parts, " OR ", ")");
-        case Op::negation:
-            return joined("(NOT ", parts, "", ")");
+            return joined("(", parts, "", (" COLLATE " + words.printed(node.name) + ")").c_str());
         case Op::test:
             return joined("(", parts, "", std::string(test_texts[node.number]).c_str());
         case Op::choice:
             return pieces_of_choice(expression, begins, node, parts);
-        case Op::coalesce:
-            return joined("COALESCE(", parts, ", ", ")");
-        case Op::greatest:
-            return joined("GREATEST(", parts, ", ", ")");
-        case Op::least:
-            return joined("LEAST(", parts, ", ", ")");
-        case Op::nullif:
-            return joined("NULLIF(", parts, ", ", ")");
-        case Op::distinct:
-            return joined("(", parts, " IS DISTINCT FROM ", ")");
         case Op::any_of:
             return joined("(", parts, (" " + node.name.name + " ANY (").c_str(), "))");
         case Op::all_of:
             return joined("(", parts, (" " + node.name.name + " ALL (").c_str(), "))");
-        case Op::operand:
+        default:
             break;
         }
         throw InvalidPlan("an operand of CASE stands outside of it");
@@ -369,7 +177,7 @@ struct Printer {
     // ---- parts -----------------------------------------------------------------------------------------------------
 
     std::string printed_source(std::uint32_t source) const {
-        return qualified(plan.sources[source].name) + (aliased ? " AS " + alias_of(source) : "");
+        return words.printed(plan.sources[source].name) + (aliased ? " AS " + alias_of(source) : "");
     }
 
     std::string printed_exists(const Exists &exists) {
@@ -419,7 +227,7 @@ struct Printer {
     }
 
     std::string printed_aggregate(const Aggregate &aggregate) {
-        return qualified(aggregate.function) + (aggregate.distinct ? "(DISTINCT " : "(") +
+        return words.printed(aggregate.function) + (aggregate.distinct ? "(DISTINCT " : "(") +
                (aggregate.argument.empty() ? "*" : printed_expression(aggregate.argument, false)) + ")" +
                printed_filter(aggregate.filter, false);
     }
@@ -479,7 +287,7 @@ struct Printer {
         std::vector<std::string> keys, outputs;
         for (const Expression &key : plan.keys)
             keys.push_back(key.size() == 1 && key.front().op == Op::constant
-                               ? printed_key_constant(key.front())
+                               ? words.printed_constant(key.front(), true)
                                : printed_expression(key, plan.per_person.has_value()));
         outputs = keys;
         for (const Measure &measure : plan.measures)
@@ -492,16 +300,8 @@ struct Printer {
 
 } // namespace
 
-std::string quoted_name(std::string_view name) {
-    return is_plain(name) ? std::string(name) : quoted(name, '"');
-}
-
-std::string quoted_text(std::string_view text) {
-    return quoted(text, '\'');
-}
-
-std::string print(const Plan &plan) {
-    return Printer(plan).printed_plan();
+std::string print(const Plan &plan, bool utf8) {
+    return Printer(plan, utf8).printed_plan();
 }
 
 } // namespace dp::plan

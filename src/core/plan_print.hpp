@@ -6,11 +6,7 @@
 namespace dp::plan {
 
 // Prints a plan that check() accepts: all parentheses, constants with their types, an alias for each source where a name comes twice.
-// Characters that do not show, or change how others do, are printed as U&'\202E', in names too. Texts are UTF-8.
-std::string print(const Plan &plan);
-
-// Quotes a name, or a text, that way.
-std::string quoted_name(std::string_view name);
-std::string quoted_text(std::string_view text);
+// utf8: its texts are; else only what does not show in ASCII is escaped.
+std::string print(const Plan &plan, bool utf8 = true);
 
 } // namespace dp::plan

@@ -89,6 +89,10 @@ static Expr *and_present(Expr *filter, Node *argument) {
     test->nulltesttype = IS_NOT_NULL;
     test->location = -1;
     auto *present = reinterpret_cast<Expr *>(test);
+    auto *all = reinterpret_cast<BoolExpr *>(filter);
+    if (equal(filter, present) || (filter != nullptr && IsA(all, BoolExpr) && all->boolop == AND_EXPR &&
+                                   equal(llast(all->args), present)))
+        return filter;
     return filter == nullptr ? present : makeBoolExpr(AND_EXPR, list_make2(filter, present), -1);
 }
 

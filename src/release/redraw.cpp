@@ -2,16 +2,13 @@
 
 #include "privacy/joint.hpp"
 
-#include "border/scope.hpp"
 #include "catalog/decimals.hpp"
 #include "release/charge.hpp"
 #include "release/fetched.hpp"
 #include "release/fields.hpp"
 #include "release/random.hpp"
 #include "release/replay.hpp"
-#include "rows/groups.hpp"
 #include "rows/quantiles.hpp"
-#include "rows/shown.hpp"
 
 namespace dp::release {
 

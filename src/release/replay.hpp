@@ -3,6 +3,7 @@
 #pragma once
 
 #include "catalog/stored.hpp"
+#include "release/identity.hpp"
 #include "release/release.hpp"
 
 namespace dp::release {
@@ -29,16 +30,6 @@ struct Replay {
     const int *order; // of a group's coordinates as they are stored: whichever way the question lists its aggregates
     const Past *past; // null: it must be drawn
 };
-
-// Identifies what a question was resolved to: its plan, without the names of views, and what follows from declarations.
-struct Identity {
-    Datum hash;       // a SHA-256 as bytea
-    const int *order; // of a group's coordinates, whichever way the question lists its aggregates
-};
-// Identifies a question whose mechanism is set. The noise and the price are no part of it.
-Identity identity_of(const rows::Question *question, const char *time_zone);
-void add_identity(StringInfo bytes, Datum hash);
-Datum sha256_of(const StringInfoData &bytes);
 
 // Null where neither is done: the policy has no replay, its epsilon is chosen from the data, or keys are discovered whose texts do
 // not tell them apart for ever. again: whether one that is stored is looked for.

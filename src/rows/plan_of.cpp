@@ -6,338 +6,19 @@
 #include "core/plan_print.hpp"
 
 #include "border/guard.hpp"
-#include "query/constants.hpp"
 #include "query/joint.hpp"
-#include "query/semi.hpp"
 #include "query/shape.hpp"
 #include "query/units.hpp"
-extern "C" {
-#include <catalog/pg_operator.h>
-}
+#include "rows/plan_expression.hpp"
 
 namespace dp::rows {
 
-// ---- names ---------------------------------------------------------------------------------------------------------
-
 namespace {
-// A name as plain data: what is read from catalogs may raise an error.
-struct NameText {
-    const char *schema = "", *name = "";
-    plan::Name made() const { return {schema, name}; }
-};
-
-struct TypeText {
-    NameText name;
-    bool is_array = false;
-    int32 modifier = -1;
-};
-
-// A node likewise.
-struct NodeText {
-    plan::Op op;
-    uint32 number = 0;
-    bool flag = false;
-    const char *text = "";
-    NameText name = {}, collation = {};
-    TypeText type = {};
-};
-
 struct Builder {
     const query::Leaf *leaf;
     plan::Plan *plan;
 };
 } // namespace
-
-// Texts of a plan are UTF-8, whatever the database's are.
-static const char *in_plan(const char *text) {
-    return pg_server_to_any(text, static_cast<int>(strlen(text)), PG_UTF8);
-}
-
-static NameText name_in(const char *name, Oid schema) {
-    return NameText{schema == PG_CATALOG_NAMESPACE ? "" : in_plan(get_namespace_name(schema)), in_plan(name)};
-}
-
-static NameText name_of_relation(Oid relation) {
-    return name_in(get_rel_name(relation), get_rel_namespace(relation));
-}
-
-static NameText name_of_function(Oid function) {
-    return name_in(get_func_name(function), get_func_namespace(function));
-}
-
-// Of an object of the syscache, whose schema the server gives no function for.
-template <class Form> static NameText name_of_row(int cache, Oid oid, NameText (*name)(const Form *)) {
-    HeapTuple tuple = SearchSysCache1(cache, ObjectIdGetDatum(oid));
-    if (!HeapTupleIsValid(tuple))
-        elog(ERROR, "cache lookup failed for object %u of a question", oid);
-    NameText found = name(reinterpret_cast<const Form *>(GETSTRUCT(tuple)));
-    ReleaseSysCache(tuple);
-    return found;
-}
-
-static NameText name_of_operator(Oid op) {
-    return name_of_row<FormData_pg_operator>(OPEROID, op, [](const FormData_pg_operator *form) {
-        return name_in(pstrdup(NameStr(form->oprname)), form->oprnamespace);
-    });
-}
-
-static NameText name_of_collation(Oid collation) {
-    if (!OidIsValid(collation))
-        return NameText{};
-    return name_of_row<FormData_pg_collation>(COLLOID, collation, [](const FormData_pg_collation *form) {
-        return name_in(pstrdup(NameStr(form->collname)), form->collnamespace);
-    });
-}
-
-static TypeText type_text(Oid type, int32 modifier) {
-    const Oid element = get_element_type(type);
-    const NameText name = name_of_row<FormData_pg_type>(
-        TYPEOID, OidIsValid(element) ? element : type, [](const FormData_pg_type *form) {
-            return name_in(pstrdup(NameStr(form->typname)), form->typnamespace);
-        });
-    return TypeText{name, OidIsValid(element), modifier};
-}
-
-// ---- nodes ---------------------------------------------------------------------------------------------------------
-
-static void add(plan::Expression *into, const NodeText &node) {
-    border::core([&] {
-        into->push_back({node.op, node.number, node.flag, node.text, node.name.made(), node.collation.made(),
-                         plan::Type{node.type.name.made(), node.type.is_array, node.type.modifier}});
-    });
-}
-
-static uint32 source_number(const query::Leaf *leaf, int varno) {
-    for (int i = 0; i < leaf->nsources; i++)
-        if (leaf->sources[i].varno == varno)
-            return static_cast<uint32>(i);
-    elog(ERROR, "a column of a question has no source");
-}
-
-static uint32 place_of_test(const query::Leaf *leaf, const query::SemiJoin *test) {
-    ListCell *cell;
-    foreach (cell, leaf->semi_joins)
-        if (lfirst(cell) == test)
-            return static_cast<uint32>(foreach_current_index(cell));
-    elog(ERROR, "a test of a question is missing");
-}
-
-static const char *column_text(const query::Leaf *leaf, int varno, AttrNumber attno) {
-    return in_plan(get_attname(leaf->sources[source_number(leaf, varno)].relation, attno, false));
-}
-
-static void add_column(const query::Leaf *leaf, const Var *column, plan::Expression *into) {
-    const query::SemiJoin *test = query::test_of(leaf, column);
-    if (column->varno == query::unit_varno)
-        add(into, {plan::Op::person_column, static_cast<uint32>(column->varattno - 1)});
-    else if (test != nullptr)
-        add(into, {plan::Op::exists, place_of_test(leaf, test)});
-    else
-        add(into, {plan::Op::column, source_number(leaf, column->varno), false,
-                   column_text(leaf, column->varno, column->varattno)});
-}
-
-// The collation that a value has without COLLATE.
-static Oid plain_collation(Oid type, Oid of_argument) {
-    return OidIsValid(of_argument) && type_is_collatable(type) ? of_argument : get_typcollation(type);
-}
-
-static void add_collate(Oid collation, Oid plain, plan::Expression *into) {
-    if (OidIsValid(collation) && collation != plain)
-        add(into, {plan::Op::collate, 0, false, "", name_of_collation(collation)});
-}
-
-// What a name of a catalog stands for may be another's name later; labels of an enum are told by their order.
-static const char *constant_text(const Const *value) {
-    if (query::is_name(value->consttype) && !type_is_enum(getBaseType(value->consttype)) && value->constbyval)
-        return psprintf("%u", DatumGetObjectId(value->constvalue));
-    Oid output;
-    bool is_varlena;
-    getTypeOutputInfo(value->consttype, &output, &is_varlena);
-    return in_plan(OidOutputFunctionCall(output, value->constvalue));
-}
-
-static void add_constant(const Const *value, plan::Expression *into) {
-    add(into, {plan::Op::constant, 0, value->constisnull, value->constisnull ? "" : constant_text(value), {}, {},
-               type_text(value->consttype, value->consttypmod)});
-    add_collate(value->constcollid, get_typcollation(value->consttype), into);
-}
-
-static void add_expression(const query::Leaf *leaf, Node *node, plan::Expression *into);
-
-static uint32 add_all(const query::Leaf *leaf, const List *nodes, plan::Expression *into) {
-    ListCell *cell;
-    foreach (cell, nodes)
-        add_expression(leaf, static_cast<Node *>(lfirst(cell)), into);
-    return static_cast<uint32>(list_length(nodes));
-}
-
-// A cast of whatever kind: which function does it follows from the types.
-static void add_cast(const query::Leaf *leaf, Node *cast, Node *argument, int32 modifier, plan::Expression *into) {
-    const Oid type = exprType(cast);
-    add_expression(leaf, argument, into);
-    if (type != exprType(argument) || modifier != exprTypmod(argument))
-        add(into, {plan::Op::cast, 0, false, "", {}, {}, type_text(type, modifier)});
-    add_collate(exprCollation(cast), plain_collation(type, exprCollation(argument)), into);
-}
-
-static void add_function(const query::Leaf *leaf, FuncExpr *call, plan::Expression *into) {
-    int32 modifier = -1;
-    (void)exprIsLengthCoercion(reinterpret_cast<Node *>(call), &modifier);
-    const bool is_cast =
-        call->funcformat == COERCE_EXPLICIT_CAST || call->funcformat == COERCE_IMPLICIT_CAST;
-    if (is_cast && call->funcid < FirstUnpinnedObjectId)
-        return add_cast(leaf, reinterpret_cast<Node *>(call), static_cast<Node *>(linitial(call->args)), modifier, into);
-    const uint32 n = add_all(leaf, call->args, into);
-    add(into, {plan::Op::call, n, call->funcvariadic, "", name_of_function(call->funcid),
-               name_of_collation(call->inputcollid)});
-}
-
-static void add_logic(const query::Leaf *leaf, const BoolExpr *expression, plan::Expression *into) {
-    const uint32 n = add_all(leaf, expression->args, into);
-    add(into, {expression->boolop == AND_EXPR  ? plan::Op::conjunction
-               : expression->boolop == OR_EXPR ? plan::Op::disjunction
-                                               : plan::Op::negation,
-               expression->boolop == NOT_EXPR ? 0 : n});
-}
-
-static void add_choice(const query::Leaf *leaf, const CaseExpr *choice, plan::Expression *into) {
-    if (choice->arg != nullptr)
-        add_expression(leaf, reinterpret_cast<Node *>(choice->arg), into);
-    ListCell *cell;
-    foreach (cell, choice->args) {
-        add_expression(leaf, reinterpret_cast<Node *>(lfirst_node(CaseWhen, cell)->expr), into);
-        add_expression(leaf, reinterpret_cast<Node *>(lfirst_node(CaseWhen, cell)->result), into);
-    }
-    add_expression(leaf, reinterpret_cast<Node *>(choice->defresult), into);
-    add(into, {plan::Op::choice, static_cast<uint32>(list_length(choice->args)), choice->arg != nullptr});
-}
-
-static void add_test(const query::Leaf *leaf, Node *argument, uint32 test, plan::Expression *into) {
-    add_expression(leaf, argument, into);
-    add(into, {plan::Op::test, test});
-}
-
-static uint32 number_of_test(BoolTestType test) {
-    switch (test) {
-    case IS_TRUE:
-        return plan::is_true;
-    case IS_NOT_TRUE:
-        return plan::is_not_true;
-    case IS_FALSE:
-        return plan::is_false;
-    case IS_NOT_FALSE:
-        return plan::is_not_false;
-    case IS_UNKNOWN:
-        return plan::is_unknown;
-    case IS_NOT_UNKNOWN:
-        return plan::is_not_unknown;
-    }
-    pg_unreachable();
-}
-
-// A sub-SELECT in an expression is the test of a column, since no row may decide (query/semi).
-static bool is_of_sub_select(const query::Leaf *leaf, const BooleanTest *test) {
-    auto *column = reinterpret_cast<Var *>(test->arg);
-    return IsA(column, Var) && query::test_of(leaf, column) != nullptr;
-}
-
-static void add_truth(const query::Leaf *leaf, const BooleanTest *test, plan::Expression *into) {
-    if (!is_of_sub_select(leaf, test))
-        return add_test(leaf, reinterpret_cast<Node *>(test->arg), number_of_test(test->booltesttype), into);
-    add_expression(leaf, reinterpret_cast<Node *>(test->arg), into);
-    if (test->booltesttype != IS_TRUE)
-        add(into, {plan::Op::negation});
-}
-
-static void add_operator(const query::Leaf *leaf, OpExpr *call, plan::Op op, plan::Expression *into) {
-    const uint32 n = add_all(leaf, call->args, into);
-    add(into, {op, n, false, "", name_of_operator(call->opno), name_of_collation(call->inputcollid)});
-}
-
-static void add_array_operator(const query::Leaf *leaf, const ScalarArrayOpExpr *call, plan::Expression *into) {
-    (void)add_all(leaf, call->args, into);
-    add(into, {call->useOr ? plan::Op::any_of : plan::Op::all_of, 0, false, "", name_of_operator(call->opno),
-               name_of_collation(call->inputcollid)});
-}
-
-static void add_greatest(const query::Leaf *leaf, const MinMaxExpr *call, plan::Expression *into) {
-    const uint32 n = add_all(leaf, call->args, into);
-    add(into, {call->op == IS_GREATEST ? plan::Op::greatest : plan::Op::least, n, false, "", {},
-               name_of_collation(call->inputcollid)});
-}
-
-// Adds an expression that the shape's checks have let through, and folding has made (query/shape, query/total).
-static void add_expression(const query::Leaf *leaf, Node *node, plan::Expression *into) {
-    check_stack_depth();
-    switch (nodeTag(node)) {
-    case T_Var:
-        return add_column(leaf, castNode(Var, node), into);
-    case T_Const:
-        return add_constant(castNode(Const, node), into);
-    case T_RelabelType: {
-        auto *cast = castNode(RelabelType, node);
-        return add_cast(leaf, node, reinterpret_cast<Node *>(cast->arg), cast->resulttypmod, into);
-    }
-    case T_CoerceViaIO:
-        return add_cast(leaf, node, reinterpret_cast<Node *>(castNode(CoerceViaIO, node)->arg), -1, into);
-    case T_FuncExpr:
-        return add_function(leaf, castNode(FuncExpr, node), into);
-    case T_OpExpr:
-        return add_operator(leaf, castNode(OpExpr, node), plan::Op::infix, into);
-    case T_DistinctExpr:
-        return add_operator(leaf, reinterpret_cast<OpExpr *>(node), plan::Op::distinct, into);
-    case T_NullIfExpr:
-        return add_operator(leaf, reinterpret_cast<OpExpr *>(node), plan::Op::nullif, into);
-    case T_ScalarArrayOpExpr:
-        return add_array_operator(leaf, castNode(ScalarArrayOpExpr, node), into);
-    case T_BoolExpr:
-        return add_logic(leaf, castNode(BoolExpr, node), into);
-    case T_NullTest:
-        return add_test(leaf, reinterpret_cast<Node *>(castNode(NullTest, node)->arg),
-                        castNode(NullTest, node)->nulltesttype == IS_NULL ? plan::is_null : plan::is_not_null, into);
-    case T_BooleanTest:
-        return add_truth(leaf, castNode(BooleanTest, node), into);
-    case T_CaseExpr:
-        return add_choice(leaf, castNode(CaseExpr, node), into);
-    case T_CaseTestExpr:
-        return add(into, {plan::Op::operand});
-    case T_CoalesceExpr: {
-        const uint32 n = add_all(leaf, castNode(CoalesceExpr, node)->args, into);
-        return add(into, {plan::Op::coalesce, n});
-    }
-    case T_MinMaxExpr:
-        return add_greatest(leaf, castNode(MinMaxExpr, node), into);
-    default:
-        elog(ERROR, "a node of kind %d has no place in a plan", static_cast<int>(nodeTag(node)));
-    }
-}
-
-static void add_or_nothing(const query::Leaf *leaf, Node *node, plan::Expression *into) {
-    if (node != nullptr)
-        add_expression(leaf, node, into);
-}
-
-// A sub-SELECT that is a condition of WHERE by itself is another one: it keeps its test.
-static void add_condition(const query::Leaf *leaf, Node *condition, plan::Expression *into) {
-    auto *test = reinterpret_cast<BooleanTest *>(condition);
-    if (!IsA(test, BooleanTest) || !is_of_sub_select(leaf, test))
-        return add_expression(leaf, condition, into);
-    add_test(leaf, reinterpret_cast<Node *>(test->arg), number_of_test(test->booltesttype), into);
-}
-
-static void add_where(const query::Leaf *leaf, Node *where, plan::Expression *into) {
-    auto *all = reinterpret_cast<BoolExpr *>(where);
-    if (where == nullptr || !IsA(all, BoolExpr) || all->boolop != AND_EXPR) {
-        if (where != nullptr)
-            add_condition(leaf, where, into);
-        return;
-    }
-    ListCell *cell;
-    foreach (cell, all->args)
-        add_condition(leaf, static_cast<Node *>(lfirst(cell)), into);
-    add(into, {plan::Op::conjunction, static_cast<uint32>(list_length(all->args))});
-}
 
 // A new one at the end of a list.
 template <class T> static T *appended(std::vector<T> *list) {
@@ -540,13 +221,11 @@ const plan::Plan *plan_of(const query::Leaf *leaf, const std::vector<privacy::Me
     return builder.plan;
 }
 
-static const char *in_server(const char *text, int length) {
-    return pg_any_to_server(text, length, PG_UTF8);
-}
-
 const char *text_of_plan(const plan::Plan *plan) {
-    char *text = border::core([&] {
-        const std::string printed = plan::print(*plan);
+    // Nobody knows the encoding of texts under SQL_ASCII; most clients send UTF-8.
+    const bool utf8 = GetDatabaseEncoding() == PG_UTF8 || GetDatabaseEncoding() == PG_SQL_ASCII;
+    return border::core([&] {
+        const std::string printed = plan::print(*plan, utf8);
         auto *copy = static_cast<char *>(MemoryContextAllocExtended(CurrentMemoryContext, printed.size() + 1,
                                                                     MCXT_ALLOC_NO_OOM));
         if (copy == nullptr)
@@ -554,7 +233,15 @@ const char *text_of_plan(const plan::Plan *plan) {
         memcpy(copy, printed.c_str(), printed.size() + 1);
         return copy;
     });
-    return in_server(text, static_cast<int>(strlen(text)));
+}
+
+bool has_equal_measures(const plan::Plan *plan) {
+    return border::core([&] {
+        const auto equal = [](const plan::Measure &a, const plan::Measure &b) {
+            return plan::encode(a) == plan::encode(b);
+        };
+        return std::adjacent_find(plan->measures.begin(), plan->measures.end(), equal) != plan->measures.end();
+    });
 }
 
 bool is_same_plan(const plan::Plan *a, const plan::Plan *b) {

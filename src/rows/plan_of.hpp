@@ -19,6 +19,8 @@ const plan::Plan *plan_of(const query::Leaf *leaf, const std::vector<privacy::Me
 
 // Returns the SQL text of a plan.
 const char *text_of_plan(const plan::Plan *plan);
+// Whether two measures of a plan have the same bytes.
+bool has_equal_measures(const plan::Plan *plan);
 // Whether two plans have the same bytes.
 bool is_same_plan(const plan::Plan *a, const plan::Plan *b);
 // Returns its bytes without the names of its sources. without: a measure that is left out as well; -1: none.

@@ -5,8 +5,6 @@
 
 namespace dp::rows {
 
-// Puts values in the places of parameters and constant expressions, wherever the leaf has them.
-void fold_leaf(query::Leaf *leaf, ParamListInfo parameters);
 // Names what is asked, once it is known which measures that takes. Sets plan, measure_order and text.
 void find_plan(Question *question);
 

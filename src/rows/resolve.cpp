@@ -14,6 +14,7 @@
 #include "rows/derived.hpp"
 #include "rows/distinct_values.hpp"
 #include "rows/engine.hpp"
+#include "rows/folded.hpp"
 #include "rows/groups.hpp"
 #include "rows/joint.hpp"
 #include "rows/measures.hpp"

@@ -10,6 +10,7 @@
 #include <gtest/gtest.h>
 
 #include "core/plan_print.hpp"
+#include "core/plan_words.hpp"
 #include "core/query_plan.hpp"
 
 namespace {
@@ -217,8 +218,10 @@ TEST(PlanPrint, KeysAreNoPlaces) {
 }
 
 TEST(PlanPrint, EscapesWhatDoesNotShow) {
-    EXPECT_EQ(quoted_text("it's a \\"), "'it''s a \\'");
-    EXPECT_EQ(quoted_text("approved\xE2\x80\xAE" "drawkcab\\'"), "U&'approved\\202Edrawkcab\\\\'''");
+    const Words words = {true}, others = {false};
+    EXPECT_EQ(others.quoted_text("\xE2\x80\xAE\n"), "U&'\xE2\x80\xAE\\000A'");
+    EXPECT_EQ(words.quoted_text("it's a \\"), "'it''s a \\'");
+    EXPECT_EQ(words.quoted_text("approved\xE2\x80\xAE" "drawkcab\\'"), "U&'approved\\202Edrawkcab\\\\'''");
     for (const auto &[point, text] : std::map<std::string, std::string>{{"\n", "000A"},
                                                                         {"\x7f", "007F"},
                                                                         {"\xC2\x85", "0085"},
@@ -228,14 +231,14 @@ TEST(PlanPrint, EscapesWhatDoesNotShow) {
                                                                         {"\xE2\x81\xA6", "2066"},
                                                                         {"\xEF\xBB\xBF", "FEFF"},
                                                                         {"\xF3\xA0\x81\x81", "+0E0041"}}) {
-        EXPECT_EQ(quoted_text(point), "U&'\\" + text + "'");
-        EXPECT_EQ(quoted_name(point), "U&\"\\" + text + "\"");
+        EXPECT_EQ(words.quoted_text(point), "U&'\\" + text + "'");
+        EXPECT_EQ(words.quoted_name(point), "U&\"\\" + text + "\"");
     }
-    EXPECT_EQ(quoted_name("Ward \"A\""), "\"Ward \"\"A\"\"\"");
-    EXPECT_EQ(quoted_name("select"), "\"select\"");
-    EXPECT_EQ(quoted_name("ward_2"), "ward_2");
-    EXPECT_EQ(quoted_name("\xC3\xA9t\xC3\xA9"), "\"\xC3\xA9t\xC3\xA9\"");
-    EXPECT_EQ(quoted_text("\xff\xE2\x80"), "'\xff\xE2\x80'"); // no UTF-8
+    EXPECT_EQ(words.quoted_name("Ward \"A\""), "\"Ward \"\"A\"\"\"");
+    EXPECT_EQ(words.quoted_name("select"), "\"select\"");
+    EXPECT_EQ(words.quoted_name("ward_2"), "ward_2");
+    EXPECT_EQ(words.quoted_name("\xC3\xA9t\xC3\xA9"), "\"\xC3\xA9t\xC3\xA9\"");
+    EXPECT_EQ(words.quoted_text("\xff\xE2\x80"), "'\xff\xE2\x80'"); // no UTF-8
 }
 
 TEST(PlanPrint, TellsPlansApart) {

@@ -1,0 +1,22 @@
+// Which question it is: what a key of stored answers, and of what was permitted, are hashes of.
+#pragma once
+
+#include "rows/question.hpp"
+
+namespace dp::release {
+
+// Identifies what a question was resolved to: its plan, without the names of views, and what follows from declarations.
+struct Identity {
+    Datum hash;       // a SHA-256 as bytea
+    const int *order; // of a group's coordinates, whichever way the question lists its aggregates
+};
+// Identifies a question whose mechanism is set. The noise and the price are no part of it.
+Identity identity_of(const rows::Question *question, const char *time_zone);
+void add_identity(StringInfo bytes, Datum hash);
+Datum sha256_of(const StringInfoData &bytes);
+
+// Adds a piece with its name and its length: no two lists of pieces are one text.
+void add_piece(StringInfo text, const char *name, const char *piece);
+void add_number(StringInfo text, const char *name, int64 number);
+
+} // namespace dp::release

@@ -1,0 +1,53 @@
+#include "rows/folded.hpp"
+
+#include "query/constants.hpp"
+#include "query/join.hpp"
+#include "query/joint.hpp"
+
+namespace dp::rows {
+
+static void fold(Node **expression, ParamListInfo parameters) {
+    *expression = query::fold_constants(*expression, parameters);
+}
+
+static void fold_all(const List *expressions, ParamListInfo parameters) {
+    ListCell *cell;
+    foreach (cell, expressions)
+        lfirst(cell) = query::fold_constants(static_cast<Node *>(lfirst(cell)), parameters);
+}
+
+// The point of two constants is none, so each part is folded by itself.
+static void fold_arguments(const query::Leaf *leaf, ParamListInfo parameters) {
+    ListCell *cell;
+    foreach (cell, leaf->arguments) {
+        if (const List *parts = query::joint_parts(static_cast<Node *>(lfirst(cell))))
+            fold_all(parts, parameters);
+        else
+            lfirst(cell) = query::fold_constants(static_cast<Node *>(lfirst(cell)), parameters);
+    }
+}
+
+void fold_leaf(query::Leaf *leaf, ParamListInfo parameters) {
+    fold(&leaf->where, parameters);
+    ListCell *cell;
+    foreach (cell, query::joins_of(leaf->from))
+        fold(&lfirst_node(JoinExpr, cell)->quals, parameters);
+    fold_all(leaf->filters, parameters);
+    foreach (cell, leaf->semi_joins) {
+        auto *semi = static_cast<query::SemiJoin *>(lfirst(cell));
+        fold(&semi->condition, parameters);
+        fold(&semi->unless, parameters);
+        fold_all(semi->present, parameters);
+    }
+    if (leaf->per_unit != nullptr) {
+        fold_all(leaf->per_unit->columns, parameters);
+        fold(&leaf->per_unit->where, parameters);
+    }
+    for (int i = 0; i < leaf->nkeys; i++)
+        fold(&leaf->keys[i].expression, parameters);
+    fold_arguments(leaf, parameters);
+    for (int i = 0; i < leaf->naggregates; i++)
+        fold(&leaf->aggregates[i].fraction, parameters);
+}
+
+} // namespace dp::rows

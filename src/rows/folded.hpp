@@ -1,0 +1,12 @@
+// The constants of a leaf.
+#pragma once
+
+#include "query/leaf.hpp"
+
+namespace dp::rows {
+
+// Puts values in the places of parameters and constant expressions, wherever the leaf has them. Once that is done, nothing below needs
+// the parameters. Errors: those of query::fold_constants.
+void fold_leaf(query::Leaf *leaf, ParamListInfo parameters);
+
+} // namespace dp::rows
