@@ -8,16 +8,15 @@
 #include <optional>
 #include <vector>
 
-#include "privacy/decimal.hpp"
-
 #include "border/bytes.hpp"
 #include "border/guard.hpp"
 
 namespace dp::border {
 
-// Tells whether a value is copied as its bytes. A struct is not: its gaps hold what is on this process's stack.
-template <class T> constexpr bool is_plain = std::is_arithmetic_v<T> || std::is_enum_v<T>;
-template <int Places> constexpr bool is_plain<privacy::Decimal<Places>> = true;
+// Tells whether a value is copied as its bytes: a number, an enum, an exact decimal. Another struct is not: its gaps hold what is on
+// this process's stack.
+template <class T, class = void> constexpr bool is_plain = std::is_arithmetic_v<T> || std::is_enum_v<T>;
+template <class T> constexpr bool is_plain<T, std::void_t<decltype(T::from_units(0))>> = true;
 
 // Exchanges members with bytes: a Writer gets them, a Reader gives them. Its functions are a backend region.
 template <class Bytes> struct Exchange {

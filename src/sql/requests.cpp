@@ -4,7 +4,6 @@
 #include "catalog/requests.hpp"
 #include "catalog/ways.hpp"
 #include "keeper/client.hpp"
-#include "query/rest.hpp"
 #include "release/approve.hpp"
 #include "release/fetched.hpp"
 #include "sql/analyst.hpp"
