@@ -18,7 +18,7 @@ template <class V> void fields(V &v, Type &type) {
     v.whole(type.modifier);
 }
 
-// Those that the node's kind has; the others keep their defaults, so each node has one encoding.
+// Visits the fields that the node's kind has. The others keep their defaults, so each node has one encoding.
 template <class V> void fields(V &v, Node &node) {
     v.choice(node.op, last_op);
     switch (node.op) {

@@ -47,7 +47,7 @@ struct Printer {
         throw InvalidPlan("a column does not stand above the rows of people");
     }
 
-    // What is still to be printed of an expression: a text, or a node.
+    // A part of an expression that is still to be printed: a text, or a node.
     struct Piece {
         std::string text;
         std::size_t node = 0;
@@ -108,7 +108,7 @@ struct Printer {
         return {words_of("("), node_of(parts[0]), words_of(" " + sign + " "), node_of(parts[1]), words_of(")")};
     }
 
-    // Of nodes that print the same text around their operands, whatever these are.
+    // The text around the operands of a node, where it is one for all nodes of a kind.
     struct Frame {
         Op op;
         const char *before, *between, *behind;

@@ -165,7 +165,7 @@ std::vector<std::size_t> beginnings(const Expression &expression);
 // Returns the operands of a node, from left to right.
 std::vector<std::size_t> operands(const Expression &expression, const std::vector<std::size_t> &begins, std::size_t node);
 
-// What a condition of a CASE with an operand compares it with: a node, or a truth value that folding has left out.
+// The value that a condition of a CASE compares the operand with: a node, or a truth value that folding has left out.
 struct Compared {
     enum { with_node, with_true, with_false } how = with_node;
     std::size_t node = 0;

@@ -79,7 +79,7 @@ static void describe_measure(StringInfo json, const rows::Question *question, in
     appendStringInfo(json, ", \"sensitivity\": " UINT64_FORMAT "}", (*question->sensitivities)[j]);
 }
 
-// What a preference about the rows themselves says.
+// Adds what a preference says about the rows themselves.
 static void describe_rows(StringInfo json, const Terms &terms) {
     if (terms.exact)
         appendStringInfoString(json, ", \"exact\": true");
@@ -91,7 +91,7 @@ static void describe_rows(StringInfo json, const Terms &terms) {
     escape_json(json, terms.group_b);
 }
 
-// What accuracy is asked for.
+// Adds the accuracy that is asked for.
 static void describe_wanted(StringInfo json, const privacy::Wanted &wanted) {
     if (wanted.within)
         appendStringInfo(json, ", \"within\": %s, \"deviations\": %s", float8out_internal(*wanted.within),
@@ -138,7 +138,7 @@ const char *describe_terms(const Terms &terms) {
     return json.data;
 }
 
-// Who has permitted it: the hash chain covers that as well.
+// Adds the role that has permitted it: the hash chain covers that as well.
 static void describe_decision(StringInfo json, const Decision *decision) {
     if (decision == nullptr)
         return;
@@ -164,7 +164,7 @@ static void describe_totals(StringInfo json, const rows::Question *question) {
         appendStringInfoChar(json, '}');
 }
 
-// What one person may bring, where he may have several rows.
+// Adds how much one person may bring, where a person may have several rows.
 static void describe_units(StringInfo json, const rows::Question *question) {
     const rows::Units *units = question->units;
     if (units == nullptr || !units->clipped)

@@ -113,7 +113,7 @@ static void add_bounds(StringInfo text, const privacy::Bounds *bounds) {
     add_number(text, "exponent", bounds == nullptr ? 0 : bounds->exponent);
 }
 
-// What follows for a measure from declarations.
+// Adds what follows for a measure from declarations.
 static void add_measure(StringInfo text, const rows::Question *question, int j) {
     const privacy::Measure &measure = (*question->measures)[j];
     add_bounds(text, question->bounds[j]);

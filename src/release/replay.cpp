@@ -165,7 +165,7 @@ static void read_answer(const catalog::StoredAnswer *stored, const rows::Questio
     settings.leave();
 }
 
-// What cannot be read any more, such as the label of an enum that was renamed, is not there. Nobody's cancel, and no lack of
+// Returns null for an answer that cannot be read any more, such as one with a label that was renamed. Nobody's cancel, and no lack of
 // memory, becomes a charge.
 static const Past *past_of(const catalog::StoredAnswer *stored, const rows::Question *question, const int *order) {
     auto *past = static_cast<Past *>(palloc0(sizeof(Past)));
@@ -214,7 +214,7 @@ struct Kept {
     Size size;
     bool too_large;
     int64 ngroups;
-    // Of discovered groups: the texts of their keys, and the numbers; grown together.
+    // The texts of the keys of discovered groups, and the numbers; grown together.
     int64 room;
     Datum *keys;
     bool *nulls;
@@ -296,7 +296,7 @@ static void add_widths(StringInfo json, const rows::Question *question, const in
     appendStringInfoChar(json, '"');
 }
 
-// What was charged, for whoever looks; and what the noise was drawn for, from which its intervals follow.
+// Returns as JSON the charge, for whoever looks, and the price that the noise was drawn for, from which its intervals follow.
 static Datum charged_of(const rows::Question *question, const Terms &terms, const int *order, const Facts &facts,
                         bool round) {
     StringInfoData json;

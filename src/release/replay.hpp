@@ -1,4 +1,5 @@
-// The same question again, under the same policy: given the numbers that were drawn for it, without a charge (formulas.md 4.3).
+// Answers that are given again: a question that is asked twice under one policy gets the numbers that were drawn for it, without a
+// charge (formulas.md 4.3).
 // Everything here is post-processing of released answers: what decides whether there is one are public facts and the clock.
 #pragma once
 
@@ -23,7 +24,7 @@ struct Past {
     privacy::int128 *values; // ngroups x ncoordinates
 };
 
-// What a question needs to be given an answer again, or to have its own stored.
+// A question's place among stored answers, and the answer that it is given again.
 struct Replay {
     catalog::StoredKey key;
     const Interval *interval;
@@ -41,7 +42,7 @@ struct Kept;
 Kept *begin_keeping(const rows::Question *question, const Replay *replay);
 void keep_group(Kept *kept, const rows::Question *question, const Datum *keys, const bool *nulls,
                 const privacy::int128 *noisy);
-// What is stored of it; null: it was too large. round: the answer was reached in steps.
+// Returns the answer as it is stored; null: it was too large. round: it was reached in steps.
 const catalog::Storing *storing_of(const Kept *kept, const rows::Question *question, const Terms &terms,
                                    const Facts &facts, bool round);
 

@@ -41,7 +41,7 @@ NameText name_of_function(Oid function) {
     return name_in(get_func_name(function), get_func_namespace(function));
 }
 
-// Of an object of the syscache, whose schema the server gives no function for.
+// Returns the name of an object of the syscache, whose schema the server gives no function for.
 template <class Form> static NameText name_of_row(int cache, Oid oid, NameText (*name)(const Form *)) {
     HeapTuple tuple = SearchSysCache1(cache, ObjectIdGetDatum(oid));
     if (!HeapTupleIsValid(tuple))
@@ -123,7 +123,8 @@ static void add_collate(Oid collation, Oid plain, plan::Expression *into) {
         add(into, {plan::Op::collate, 0, false, "", name_of_collation(collation)});
 }
 
-// What a name of a catalog stands for may be another's name later; labels of an enum are told by their order.
+// Returns a value as its type prints it, and a name of a catalog as its number, since that name may be another's later. Labels of an
+// enum are told apart by their order (release/identity).
 static const char *constant_text(const Const *value) {
     if (query::is_name(value->consttype) && !type_is_enum(getBaseType(value->consttype)) && value->constbyval)
         return psprintf("%u", DatumGetObjectId(value->constvalue));
