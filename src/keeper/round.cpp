@@ -16,6 +16,7 @@
 #include "keeper/waiters.hpp"
 #include "keeper/watch.hpp"
 #include "release/course.hpp"
+#include "release/resolved.hpp"
 #include "release/round.hpp"
 #include "release/row_limit.hpp"
 #include "release/signal.hpp"

@@ -4,35 +4,9 @@
 
 #include "catalog/requests.hpp"
 #include "release/asked.hpp"
+#include "release/facts.hpp"
 
 namespace dp::release {
-
-// Holds what an approver says, as it travels. His role comes with the slot.
-struct Approval {
-    int64 request;
-    bool has_tau, has_tau_var, has_epsilon;
-    double tau, tau_var;
-    privacy::Epsilon epsilon;
-    bool within_data; // the selection that he names
-    bool is_public;   // he declares that he has not looked
-    bool in_sight;    // or that he has
-    bool hold;        // the answer is for him first
-};
-
-// Says what it comes to, for this request and this approver.
-struct Decision {
-    int64 request;
-    const char *approver; // his name
-    bool by_owner;        // otherwise by a reviewer
-    bool sighted;         // basis: rows
-    int64 parent;         // of a signal: the request whose answer it goes on from; else 0
-    const char *task;     // likewise
-    Approval approval;
-};
-
-inline const char *basis_name(bool sighted) {
-    return sighted ? "rows" : "public";
-}
 
 // Tells the approver what becomes of it: no row and no exact number.
 struct Settled {

@@ -3,7 +3,6 @@
 #include "privacy/quantile.hpp"
 
 #include "catalog/decimals.hpp"
-#include "release/approve.hpp"
 #include "rows/arguments.hpp"
 #include "rows/asked_units.hpp"
 #include "rows/texts.hpp"

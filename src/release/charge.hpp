@@ -1,7 +1,7 @@
 // What a release is charged, as the ledger records it (architecture.md, 3.5 and 7).
 #pragma once
 
-#include "release/choose.hpp"
+#include "release/terms.hpp"
 
 namespace dp::release {
 

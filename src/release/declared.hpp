@@ -4,7 +4,7 @@
 #include "privacy/declared.hpp"
 
 #include "risk/general.hpp"
-#include "release/release.hpp"
+#include "release/facts.hpp"
 
 namespace dp::release {
 

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "privacy/remaining.hpp"
-#include "release/release.hpp"
+#include "release/facts.hpp"
 
 namespace dp::release {
 

@@ -2,7 +2,7 @@
 // half-widths and declarations. Nothing here has seen a row.
 #pragma once
 
-#include "release/release.hpp"
+#include "release/facts.hpp"
 
 namespace dp::release {
 

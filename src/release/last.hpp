@@ -1,7 +1,7 @@
 // The last release of this connection, as far as it is public: what dp_last_release shows to whom it was made.
 #pragma once
 
-#include "release/release.hpp"
+#include "release/facts.hpp"
 
 namespace dp::release {
 

@@ -6,6 +6,7 @@
 
 #include "catalog/access.hpp"
 #include "catalog/decimals.hpp"
+#include "release/choose.hpp"
 #include "risk/change.hpp"
 #include "risk/memory.hpp"
 #include "risk/units.hpp"

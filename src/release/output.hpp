@@ -5,7 +5,7 @@
 // controller alone.
 #pragma once
 
-#include "release/release.hpp"
+#include "release/facts.hpp"
 
 namespace dp::release {
 

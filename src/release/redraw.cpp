@@ -7,6 +7,7 @@
 #include "release/fetched.hpp"
 #include "release/fields.hpp"
 #include "release/random.hpp"
+#include "release/release.hpp"
 #include "release/replay.hpp"
 #include "rows/quantiles.hpp"
 

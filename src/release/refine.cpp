@@ -7,6 +7,7 @@
 #include "release/look.hpp"
 #include "release/random.hpp"
 #include "release/trace.hpp"
+#include "release/versions.hpp"
 #include "rows/evaluate.hpp"
 #include "rows/public_rows.hpp"
 

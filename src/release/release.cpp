@@ -25,6 +25,7 @@
 #include "release/replay.hpp"
 #include "release/steps.hpp"
 #include "release/trace.hpp"
+#include "release/versions.hpp"
 
 namespace dp::release {
 

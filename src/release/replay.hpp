@@ -5,7 +5,7 @@
 
 #include "catalog/stored.hpp"
 #include "release/identity.hpp"
-#include "release/release.hpp"
+#include "release/facts.hpp"
 
 namespace dp::release {
 

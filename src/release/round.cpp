@@ -9,6 +9,7 @@
 #include "release/judge.hpp"
 #include "release/output.hpp"
 #include "release/refine.hpp"
+#include "release/release.hpp"
 #include "release/replay.hpp"
 #include "release/select.hpp"
 #include "release/signal.hpp"

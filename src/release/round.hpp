@@ -2,7 +2,7 @@
 // takes the steps (a keeper for analysts, the owner's own call) commits the charges in between.
 #pragma once
 
-#include "release/release.hpp"
+#include "release/facts.hpp"
 #include "release/steps.hpp"
 
 namespace dp::release {

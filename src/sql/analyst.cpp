@@ -15,6 +15,8 @@
 #include "query/units.hpp"
 #include "release/ask.hpp"
 #include "release/last.hpp"
+#include "release/resolved.hpp"
+#include "release/versions.hpp"
 #include "sql/analyst.hpp"
 #include "sql/arguments.hpp"
 #include "sql/statement.hpp"

@@ -5,7 +5,7 @@
 #include "privacy/sparse_vector.hpp"
 
 #include "query/units.hpp"
-#include "sql/setter.hpp"
+#include "sql/own_statements.hpp"
 
 namespace dp::sql {
 

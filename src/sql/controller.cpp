@@ -1,6 +1,6 @@
 #include "border/versions.hpp"
 #include "catalog/facade.hpp"
-#include "sql/setter.hpp"
+#include "sql/own_statements.hpp"
 
 using dp::catalog::Visit;
 

@@ -13,6 +13,7 @@
 #include "query/shown_names.hpp"
 #include "query/remedy.hpp"
 #include "query/rewrite.hpp"
+#include "release/resolved.hpp"
 #include "rows/asked_units.hpp"
 #include "rows/narrowed.hpp"
 #include "sql/analyst.hpp"

@@ -3,6 +3,7 @@
 #include "border/versions.hpp"
 #include "catalog/facade.hpp"
 #include "query/constants.hpp"
+#include "release/resolved.hpp"
 #include "rows/asked_units.hpp"
 #include "rows/joint.hpp"
 #include "rows/measures.hpp"

@@ -2,6 +2,7 @@
 // (architecture.md, 3.10).
 #include "border/scope.hpp"
 #include "catalog/decimals.hpp"
+#include "release/resolved.hpp"
 #include "sql/question.hpp"
 #include "sql/refusal.hpp"
 #include "sql/report.hpp"

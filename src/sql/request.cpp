@@ -15,6 +15,7 @@
 #include "release/approve.hpp"
 #include "release/course.hpp"
 #include "release/explain.hpp"
+#include "release/resolved.hpp"
 #include "rows/asked_units.hpp"
 #include "rows/canonical.hpp"
 #include "sql/analyst.hpp"

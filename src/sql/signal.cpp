@@ -7,6 +7,7 @@
 #include "release/approve.hpp"
 #include "release/explain.hpp"
 #include "release/redraw.hpp"
+#include "release/resolved.hpp"
 #include "release/signal.hpp"
 #include "sql/analyst.hpp"
 #include "sql/arguments.hpp"

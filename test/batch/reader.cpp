@@ -1,6 +1,7 @@
 // What a keeper does with a request, in the process of whoever asks: for test/batch/reader.py alone. No function of the
 // extension comes here, and rows::check_reader has to see to it that none ever does.
 #include "release/ask.hpp"
+#include "release/resolved.hpp"
 #include "release/round.hpp"
 
 namespace {

@@ -1,4 +1,4 @@
-#include "release/ask.hpp"
+#include "release/resolved.hpp"
 
 #include "border/permissions.hpp"
 #include "border/scope.hpp"
@@ -13,7 +13,9 @@
 #include "release/approve.hpp"
 #include "release/choose.hpp"
 #include "release/replay.hpp"
+#include "release/release.hpp"
 #include "release/signal.hpp"
+#include "release/versions.hpp"
 #include "rows/asked_units.hpp"
 #include "rows/measures.hpp"
 #include "rows/public_rows.hpp"
@@ -175,20 +177,6 @@ query::Leaf *check_ask(const Ask &ask) {
 
 query::Leaf *check_own_ask(Ask *ask) {
     return check_asked(*ask, own_leaf(ask));
-}
-
-const char *versions_of(const catalog::Settings &settings) {
-    return psprintf("%s|%s", settings.fingerprint, settings.policies == nullptr ? "" : settings.policies);
-}
-
-uint64 versions_hash(const rows::Question *question) {
-    StringInfoData versions;
-    initStringInfo(&versions);
-    appendStringInfoString(&versions, versions_of(*question->settings));
-    if (question->identity != Datum{0})
-        add_identity(&versions, question->identity);
-    return hash_bytes_extended(reinterpret_cast<const unsigned char *>(versions.data), versions.len,
-                               question->looked_up);
 }
 
 // Refuses settings other than those of the measurements before: their mean with what is measured now would say nothing.

@@ -1,0 +1,78 @@
+// Answers, and what is public of them besides their rows.
+#pragma once
+
+#include "release/terms.hpp"
+
+namespace dp::catalog {
+struct Storing;
+}
+
+namespace dp::release {
+
+// What an answer was charged.
+struct Paid {
+    privacy::Epsilon epsilon;   // its noise; 0: it is charged in rho alone
+    privacy::Epsilon selection; // of epsilon; 0 when nothing was tested
+    privacy::Rho rho;           // of its noise; 0 of a round of Laplace noise
+};
+
+// Why an answer is less accurate than asked for.
+enum class Short : char { not_at_all, ceiling, denied, stopped };
+
+// How an answer that was asked by accuracy was reached.
+struct Reached {
+    bool asked;
+    int steps; // charges
+    Short how;
+};
+
+// What dp_refine goes on from: public, like the answer. Null text: it does not.
+struct Refinable {
+    const char *mean;   // RunningMean::text()
+    privacy::Rho asked; // of what was measured last, in all
+    uint64 versions;    // hash of versions_of the settings
+    uint64 public_rows; // rows::hash_of_public_rows()
+};
+
+// Counts the numbers of an output, and those of them that tell nothing: a count or sum within error95 of 0, an average whose interval
+// is wider than half of its bounds.
+struct Seen {
+    int64 numbers, noise;
+    double largest; // distance of a count or sum from 0
+};
+
+// Kinds of NOTICEs about an answer. A rank that means nothing is noise.
+enum Notice { notice_noise, notice_withheld, notice_null, notice_clipped, notice_dates, nnotices };
+
+// Holds what is said of an answer: it follows from noisy numbers, half-widths and declarations alone (formulas.md 4.7).
+struct Judged {
+    Seen *seen;                  // of each output; null: nothing is judged
+    int64 rows, hidden;          // before dp_rdr.noise left some out, and those
+    const char *texts[nnotices]; // null: there is nothing to say
+};
+
+// What is public of an answer besides its rows.
+struct Facts {
+    Algorithm algorithm;
+    privacy::Mechanism mechanism;
+    Paid paid;
+    privacy::Delta delta;
+    bool thresholded;
+    bool of_people; // the threshold is on a number of units that may have several rows
+    int64 threshold; // that the noisy number of rows of a group must reach to appear; 0: all groups do
+    int noutputs;    // of the leaf
+    double *error95; // of each output; of an average where it is least accurate; NaN: a key
+    Reached reached;
+    Refinable refinable;
+    bool uncharged; // given again, or public: nothing was drawn for it
+    Judged judged;
+};
+
+struct Answer {
+    Facts facts;
+    Tuplestorestate *rows; // outputs of the leaf, in canonical key order; can be read again
+    TupleDesc desc;
+    const catalog::Storing *storing; // to be stored before the first row leaves; or null
+};
+
+} // namespace dp::release
