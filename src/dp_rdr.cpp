@@ -7,9 +7,9 @@
 #include "keeper/pool.hpp"
 #include "keeper/start.hpp"
 #include "query/estimates.hpp"
-#include "query/rest.hpp"
+#include "query/outer_query.hpp"
 #include "query/rewrite.hpp"
-#include "query/units.hpp"
+#include "query/asked_limits.hpp"
 
 extern "C" {
 PG_MODULE_MAGIC;

@@ -1,6 +1,6 @@
 #include "catalog/ledger_row.hpp"
 
-#include "catalog/record.hpp"
+#include "catalog/described_row.hpp"
 
 namespace dp::catalog {
 

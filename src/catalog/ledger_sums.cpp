@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "catalog/record.hpp"
+#include "catalog/described_row.hpp"
 
 namespace dp::catalog {
 

@@ -3,7 +3,7 @@
 
 #include "privacy/epoch.hpp"
 
-#include "catalog/record.hpp"
+#include "catalog/described_row.hpp"
 
 namespace dp::catalog {
 

@@ -1,6 +1,6 @@
 // Policies: which one a role asks under, what it says, and that those of joined views are the same.
 #include "catalog/fingerprint.hpp"
-#include "catalog/record.hpp"
+#include "catalog/described_row.hpp"
 #include "catalog/settings.hpp"
 #include "catalog/suspension.hpp"
 #include "catalog/words.hpp"

@@ -1,9 +1,9 @@
 #include "catalog/requests.hpp"
 
 #include "border/versions.hpp"
-#include "catalog/record.hpp"
+#include "catalog/described_row.hpp"
 #include "catalog/reviewers.hpp"
-#include "catalog/ways.hpp"
+#include "catalog/row_access_paths.hpp"
 
 namespace dp::catalog {
 

@@ -1,7 +1,7 @@
 #include "catalog/settings.hpp"
 
 #include "catalog/fingerprint.hpp"
-#include "catalog/record.hpp"
+#include "catalog/described_row.hpp"
 
 namespace dp::catalog {
 

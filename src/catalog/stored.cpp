@@ -1,6 +1,6 @@
 #include "catalog/stored.hpp"
 
-#include "catalog/record.hpp"
+#include "catalog/described_row.hpp"
 
 namespace dp::catalog {
 

@@ -5,7 +5,7 @@
 #include "catalog/ledger.hpp"
 #include "catalog/ledger_writer.hpp"
 #include "keeper/queue.hpp"
-#include "keeper/round.hpp"
+#include "keeper/serving.hpp"
 #include "keeper/start.hpp"
 #include "keeper/watch.hpp"
 #include "rows/reader.hpp"

@@ -6,7 +6,7 @@
 #include "release/approve.hpp"
 #include "release/ask.hpp"
 #include "release/last.hpp"
-#include "release/row_limit.hpp"
+#include "release/choose_row_limit.hpp"
 
 namespace dp::keeper {
 

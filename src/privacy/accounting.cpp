@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "privacy/names.hpp"
+#include "privacy/enum_names.hpp"
 #include "privacy/risk.hpp"
 
 namespace dp::privacy {

@@ -65,7 +65,7 @@ void scale_down(int128 *values, std::size_t groups, std::size_t stride, std::siz
         }
 }
 
-// Squares that 128 bits do not hold. At most 2^22 groups (rows/contribution) of three numbers up to 2^127: below 2^280.
+// Squares that 128 bits do not hold. At most 2^22 groups (rows/unit_contribution) of three numbers up to 2^127: below 2^280.
 void clip_groups_any(int128 *values, std::size_t groups, std::size_t stride, std::size_t coordinates, std::uint64_t d) {
     uint512 squares = 0;
     for (std::size_t g = 0; g < groups; ++g) {

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <stdexcept>
 
-#include "privacy/names.hpp"
+#include "privacy/enum_names.hpp"
 #include "privacy/noise.hpp"
 
 namespace dp::privacy {

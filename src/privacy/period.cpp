@@ -1,6 +1,6 @@
 #include "privacy/period.hpp"
 
-#include "privacy/names.hpp"
+#include "privacy/enum_names.hpp"
 
 namespace dp::privacy {
 

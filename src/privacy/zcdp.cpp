@@ -7,7 +7,7 @@
 #include <boost/multiprecision/cpp_bin_float.hpp>
 
 #include "privacy/exact.hpp"
-#include "privacy/names.hpp"
+#include "privacy/enum_names.hpp"
 #include "privacy/renyi.hpp"
 
 namespace dp::privacy {

@@ -6,9 +6,9 @@
 #include "catalog/foreign_code.hpp"
 #include "query/names.hpp"
 #include "query/parse.hpp"
-#include "query/remedy.hpp"
-#include "query/semi.hpp"
-#include "query/spelled.hpp"
+#include "query/hints.hpp"
+#include "query/exists.hpp"
+#include "query/expand_concat.hpp"
 #include "query/total_table.hpp"
 extern "C" {
 #include <parser/parse_expr.h>

@@ -3,8 +3,8 @@
 #include "border/each.hpp"
 #include "border/numeric.hpp"
 #include "border/walk.hpp"
-#include "query/shape.hpp"
-#include "query/spelled.hpp"
+#include "query/grammar.hpp"
+#include "query/expand_concat.hpp"
 #include "query/styled_casts.hpp"
 #include "query/total_table.hpp"
 

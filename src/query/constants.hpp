@@ -23,7 +23,7 @@ Leaf *check_own_leaf(Parsed parsed, ParamListInfo parameters, Query **evaluated)
 Node *evaluate_constants(Node *expression);
 
 // Returns the expression with parameters replaced by their values, with what is constant evaluated, the stable functions too (none is
-// left to be evaluated for some rows only), and with concat in other words (query/spelled). Errors: 0A000 for a constant that may take
+// left to be evaluated for some rows only), and with concat in other words (query/expand_concat). Errors: 0A000 for a constant that may take
 // long, or is computed from a name, 54000 for a value that is too long.
 Node *fold_constants(Node *expression, ParamListInfo parameters);
 

@@ -2,7 +2,7 @@
 
 #include "border/each.hpp"
 #include "border/versions.hpp"
-#include "query/remedy.hpp"
+#include "query/hints.hpp"
 
 namespace dp::query {
 

@@ -1,7 +1,7 @@
 #include "query/intervals.hpp"
 
 #include "border/scope.hpp"
-#include "query/other_words.hpp"
+#include "query/aggregate_rewrites.hpp"
 
 namespace dp::query {
 

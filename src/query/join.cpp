@@ -7,9 +7,9 @@
 #include "catalog/facade.hpp"
 #include "catalog/public_table.hpp"
 #include "catalog/settings.hpp"
-#include "query/fold.hpp"
+#include "query/flatten_subselects.hpp"
 #include "query/limits.hpp"
-#include "query/remedy.hpp"
+#include "query/hints.hpp"
 
 namespace dp::query {
 

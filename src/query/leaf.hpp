@@ -82,14 +82,14 @@ inline int argument_number(const Aggregate &aggregate) {
     return aggregate.attno > 0 ? aggregate.attno : aggregate.argument >= 0 ? behind_columns + aggregate.argument : -1;
 }
 
-// How much of one unit is wanted, where a unit may have several rows (query/units); 0: what is declared.
+// How much of one unit is wanted, where a unit may have several rows (query/asked_limits); 0: what is declared.
 struct Limits {
     int max_rows, max_groups, max_rows_per_group;
     bool by_setting; // nobody wrote them: a table where a row is a unit has none
 };
 
 // EXISTS (SELECT FROM source WHERE condition): a conjunct of WHERE, or a test, a value that stands in expressions as a boolean column
-// of an entry of its own (query/semi).
+// of an entry of its own (query/exists).
 struct SemiJoin {
     int source;       // into the sources: the first that it reads
     int nsources;     // others follow it
@@ -127,7 +127,7 @@ struct Leaf {
     List *arguments;       // Node *: what is summed or averaged and is no column, distinct, as parsed
     List *filters;         // Node *: FILTER conditions, distinct
     Node *where;           // or null; Vars are of level 0, attribute numbers of the facades
-    List *semi_joins;      // SemiJoin *: what stands beside it, and tests (query/semi)
+    List *semi_joins;      // SemiJoin *: what stands beside it, and tests (query/exists)
     int noutputs;
     Output *outputs;
     PerUnit *

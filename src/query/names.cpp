@@ -123,7 +123,7 @@ static bool add_relations(Node *item, List **relations) {
     return IsA(item, RangeVar);
 }
 
-// One beside the first, a public table or a view of one is looked at as that was (keeper/round): analysis reads literals as of the types of its columns.
+// One beside the first, a public table or a view of one is looked at as that was (keeper/serving): analysis reads literals as of the types of its columns.
 static bool is_other_view(Oid view) {
     const bool declared = OidIsValid(view) && (catalog::is_registered_view(view) || catalog::is_public_table(view));
     if (!declared && get_rel_relkind(view) != RELKIND_VIEW)

@@ -5,12 +5,12 @@
 #include "border/versions.hpp"
 #include "border/walk.hpp"
 #include "catalog/facade.hpp"
-#include "query/fold.hpp"
-#include "query/joint.hpp"
+#include "query/flatten_subselects.hpp"
+#include "query/two_columns.hpp"
 #include "query/limits.hpp"
-#include "query/remedy.hpp"
+#include "query/hints.hpp"
 #include "query/condition.hpp"
-#include "query/units.hpp"
+#include "query/asked_limits.hpp"
 
 namespace dp::query {
 
@@ -271,7 +271,7 @@ static void find_units(Leaf *leaf, const List *keys, ParseState *source) {
         refuse_part("an aggregation below another one", "Group it by the columns that name a person.", source, -1);
 }
 
-// Reads the group keys beside the unit. All columns in them have one value for a unit (rows/per_unit), so it has one group.
+// Reads the group keys beside the unit. All columns in them have one value for a unit (rows/unit_rows), so it has one group.
 static void read_keys(Leaf *leaf, const Query *below, ParseState *source) {
     const List *keys = keys_of(below);
     find_units(leaf, keys, source);

@@ -8,7 +8,7 @@
 #pragma once
 
 #include "query/aggregate_table.hpp"
-#include "query/fold.hpp"
+#include "query/flatten_subselects.hpp"
 #include "query/leaf.hpp"
 
 namespace dp::query {

@@ -12,17 +12,17 @@
 #include "query/dependent.hpp"
 #include "query/distinct.hpp"
 #include "query/estimates.hpp"
-#include "query/fold.hpp"
-#include "query/fractions.hpp"
+#include "query/flatten_subselects.hpp"
+#include "query/percentile_arrays.hpp"
 #include "query/from.hpp"
 #include "query/intervals.hpp"
 #include "query/limits.hpp"
-#include "query/marks.hpp"
+#include "query/interval_marks.hpp"
 #include "query/per_unit.hpp"
-#include "query/remedy.hpp"
-#include "query/rest.hpp"
-#include "query/sets.hpp"
-#include "query/shape.hpp"
+#include "query/hints.hpp"
+#include "query/outer_query.hpp"
+#include "query/grouping_sets.hpp"
+#include "query/grammar.hpp"
 #include "query/shown_names.hpp"
 #include "query/styled_casts.hpp"
 
@@ -49,7 +49,7 @@ struct Rewrite {
 struct Split {
     List *keys;          // group key expressions
     List *clauses;       // SortGroupClause *, of the keys
-    Distinct aggregates; // Aggref *, or a mark around one (query/marks)
+    Distinct aggregates; // Aggref *, or a mark around one (query/interval_marks)
     Distinct groupings;  // GroupingFunc *
     bool marked;         // the keys have been looked for already (mark_keys)
     KeyPlaces places;

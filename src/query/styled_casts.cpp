@@ -1,7 +1,7 @@
 #include "query/styled_casts.hpp"
 
 #include "border/walk.hpp"
-#include "query/spelled.hpp"
+#include "query/expand_concat.hpp"
 #include "query/total_table.hpp"
 
 namespace dp::query {

@@ -4,7 +4,7 @@
 #include "query/constants.hpp"
 #include "query/cost.hpp"
 #include "query/date_style.hpp"
-#include "query/remedy.hpp"
+#include "query/hints.hpp"
 
 namespace dp::query {
 

@@ -13,7 +13,7 @@ namespace dp::query {
 enum class Total : uint8 {
     as_it_is, // the built-in cannot fail
     replaced, // by the function of the same name and arguments in the schema dp_rdr
-    inlined   // folding opens it into functions of this table: an SQL function of the server, or one of query/spelled
+    inlined   // folding opens it into functions of this table: an SQL function of the server, or one of query/expand_concat
 };
 
 // Tells the cost of a call beside a fixed time.

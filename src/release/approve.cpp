@@ -4,7 +4,7 @@
 #include "border/versions.hpp"
 #include "catalog/decimals.hpp"
 #include "release/convert.hpp"
-#include "release/explain.hpp"
+#include "release/estimate.hpp"
 #include "release/fields.hpp"
 #include "release/redraw.hpp"
 #include "release/replay.hpp"

@@ -3,8 +3,8 @@
 #include "privacy/quantile.hpp"
 
 #include "catalog/decimals.hpp"
-#include "rows/arguments.hpp"
-#include "rows/asked_units.hpp"
+#include "rows/aggregate_arguments.hpp"
+#include "rows/unit_checks.hpp"
 #include "rows/texts.hpp"
 
 namespace dp::release {

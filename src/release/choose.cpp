@@ -5,9 +5,9 @@
 
 #include "release/charge.hpp"
 #include "risk/change.hpp"
-#include "risk/printed.hpp"
-#include "risk/units.hpp"
-#include "rows/caught.hpp"
+#include "risk/printed_risk.hpp"
+#include "risk/unit_changes.hpp"
+#include "rows/guarded_read.hpp"
 #include "rows/quantiles.hpp"
 
 namespace dp::release {

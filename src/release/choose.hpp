@@ -2,7 +2,7 @@
 #pragma once
 
 #include "release/terms.hpp"
-#include "risk/leave_one_out.hpp"
+#include "risk/leave_one_row_out.hpp"
 
 namespace dp::release {
 

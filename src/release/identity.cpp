@@ -2,11 +2,11 @@
 
 #include "border/scope.hpp"
 #include "border/walk.hpp"
-#include "rows/asked_units.hpp"
+#include "rows/unit_checks.hpp"
 #include "rows/groups.hpp"
 #include "rows/plan_of.hpp"
 #include "rows/quantiles.hpp"
-#include "rows/shown.hpp"
+#include "rows/visible_groups.hpp"
 
 namespace dp::release {
 

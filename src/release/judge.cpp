@@ -9,7 +9,7 @@
 
 #include "release/accuracy.hpp"
 #include "release/charge.hpp"
-#include "rows/asked_units.hpp"
+#include "rows/unit_checks.hpp"
 #include "rows/narrowed.hpp"
 
 namespace dp::release {

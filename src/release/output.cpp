@@ -9,7 +9,7 @@
 #include "release/choose.hpp"
 #include "risk/change.hpp"
 #include "risk/memory.hpp"
-#include "risk/units.hpp"
+#include "risk/unit_changes.hpp"
 #include "release/random.hpp"
 #include "release/steps.hpp"
 

@@ -20,7 +20,7 @@ void charged(Round *round);
 bool must_select(const Round *round);
 bool is_paid(const Round *round);
 void select(Round *round);
-// An answer by accuracy (release/refine): whether a step is paid and not taken. step() reads the rows, the first time, and then
+// An answer by accuracy (release/refinement_steps): whether a step is paid and not taken. step() reads the rows, the first time, and then
 // either a charge is due or the answer is paid.
 bool must_step(const Round *round);
 void step(Round *round);

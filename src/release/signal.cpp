@@ -4,7 +4,7 @@
 #include <limits>
 
 #include "border/scope.hpp"
-#include "query/task.hpp"
+#include "query/signal_expression.hpp"
 #include "release/approve.hpp"
 #include "release/charge.hpp"
 #include "release/fetched.hpp"
@@ -13,7 +13,7 @@
 #include "release/redraw.hpp"
 #include "release/replay.hpp"
 #include "release/trace.hpp"
-#include "rows/caught.hpp"
+#include "rows/guarded_read.hpp"
 #include "rows/evaluate.hpp"
 #include "rows/quantiles.hpp"
 #include "rows/sums.hpp"

@@ -30,7 +30,7 @@ Wish wish_of(const catalog::Requested &request, const catalog::Requested *parent
 // A wish about an answer, under the declarations that are in force.
 struct Signal;
 // question: that of the parent's answer. Reads no private row. Errors: 0A000 for groups that nobody declared, and for expressions as
-// query/task has them; 22023 for k; 55000 where the declarations are not those that the answer was given under.
+// query/signal_expression has them; 22023 for k; 55000 where the declarations are not those that the answer was given under.
 const Signal *bind(const Wish &wish, const rows::Question *question, const char *time_zone);
 // What it costs is what a count costs: one number of this sensitivity.
 const rows::Question *priced(const Signal *signal);

@@ -75,7 +75,7 @@ struct Terms {
     privacy::Epsilon profile; // what the policy's risk profile allows; 0 without one
     const char *grantee;      // null: the controller's own call
     Oid grantee_oid;
-    // Asked by accuracy (release/refine).
+    // Asked by accuracy (release/refinement_steps).
     privacy::Wanted wanted;
     privacy::Epsilon epsilon_min;        // the policy's: the least that a single charge comes to
     const privacy::BoundSettings *bound; // of the table, where the way depends on it; else null

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "privacy/triple.hpp"
-#include "risk/leave_one_out.hpp"
+#include "risk/leave_one_row_out.hpp"
 #include "risk/memory.hpp"
 
 namespace dp::risk {

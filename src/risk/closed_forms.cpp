@@ -5,7 +5,7 @@
 #include "border/scope.hpp"
 #include "border/spi.hpp"
 #include "risk/memory.hpp"
-#include "risk/statement.hpp"
+#include "risk/scan_statement.hpp"
 #include "rows/nodes.hpp"
 
 namespace dp::risk {

@@ -4,9 +4,9 @@
 #include "catalog/facade.hpp"
 #include "catalog/foreign_code.hpp"
 #include "catalog/foreign_part.hpp"
-#include "query/fold.hpp"
+#include "query/flatten_subselects.hpp"
 #include "query/limits.hpp"
-#include "risk/units.hpp"
+#include "risk/unit_changes.hpp"
 
 namespace dp::risk {
 

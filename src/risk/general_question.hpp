@@ -4,7 +4,7 @@
 
 #include "privacy/leave_one_out.hpp"
 
-#include "query/general.hpp"
+#include "query/general_query.hpp"
 #include "rows/question.hpp"
 #include "rows/sums.hpp"
 

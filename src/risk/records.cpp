@@ -7,7 +7,7 @@
 #include "catalog/foreign_part.hpp"
 #include "query/limits.hpp"
 #include "risk/memory.hpp"
-#include "risk/statement.hpp"
+#include "risk/scan_statement.hpp"
 #include "rows/engine.hpp"
 #include "rows/nodes.hpp"
 

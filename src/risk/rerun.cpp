@@ -6,7 +6,7 @@
 #include "border/spi.hpp"
 #include "risk/memory.hpp"
 #include "risk/result.hpp"
-#include "risk/statement.hpp"
+#include "risk/scan_statement.hpp"
 
 namespace dp::risk {
 

@@ -4,7 +4,7 @@
 
 #include "border/scope.hpp"
 #include "risk/records.hpp"
-#include "risk/statement.hpp"
+#include "risk/scan_statement.hpp"
 
 namespace dp::risk {
 

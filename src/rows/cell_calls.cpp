@@ -4,8 +4,8 @@
 #include "privacy/quantile.hpp"
 
 #include "border/scope.hpp"
-#include "rows/arguments.hpp"
-#include "rows/distinct_values.hpp"
+#include "rows/aggregate_arguments.hpp"
+#include "rows/counted_values.hpp"
 #include "rows/engine.hpp"
 #include "rows/nodes.hpp"
 #include "rows/sums.hpp"

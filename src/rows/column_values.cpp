@@ -4,7 +4,7 @@
 
 #include "border/scope.hpp"
 #include "catalog/settings.hpp"
-#include "query/semi.hpp"
+#include "query/exists.hpp"
 #include "query/stretches.hpp"
 #include "rows/canonical.hpp"
 #include "rows/groups.hpp"

@@ -1,7 +1,7 @@
 // All values that a column has by what is declared of it, or moments of it that show all that a key makes of them (formulas.md, 8.11).
 #pragma once
 
-#include "rows/arguments.hpp"
+#include "rows/aggregate_arguments.hpp"
 
 namespace dp::rows {
 

@@ -6,7 +6,7 @@
 #include "border/walk.hpp"
 #include "catalog/access.hpp"
 #include "catalog/foreign_part.hpp"
-#include "rows/remote.hpp"
+#include "rows/foreign_partitions.hpp"
 
 namespace dp::rows {
 

@@ -10,10 +10,10 @@
 namespace dp::rows {
 
 // Before the charge: whether the question can be answered where partitions on other servers are, and these are there
-// (rows/remote). Does nothing for other tables. selection: as for evaluate; its sums are not touched.
+// (rows/foreign_partitions). Does nothing for other tables. selection: as for evaluate; its sums are not touched.
 void check_remote_parts(const Question *question, const Selection *selection);
 
-// Runs the statement as the table's owner under pinned settings, under the active snapshot, caught as rows/caught says.
+// Runs the statement as the table's owner under pinned settings, under the active snapshot, caught as rows/guarded_read says.
 // selection: null unless epsilon is selected from the same rows.
 Sums evaluate(const Question *question, const Selection *selection);
 // Ends the store. Open at the end of the statement, one that did not fit into memory would be counted and reported.

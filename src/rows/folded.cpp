@@ -2,7 +2,7 @@
 
 #include "query/constants.hpp"
 #include "query/join.hpp"
-#include "query/joint.hpp"
+#include "query/two_columns.hpp"
 
 namespace dp::rows {
 

@@ -3,7 +3,7 @@
 #include "border/permissions.hpp"
 #include "border/walk.hpp"
 #include "query/from.hpp"
-#include "query/semi.hpp"
+#include "query/exists.hpp"
 #include "rows/nodes.hpp"
 #include "rows/public_rows.hpp"
 

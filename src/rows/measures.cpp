@@ -5,7 +5,7 @@
 #include "privacy/quantile.hpp"
 
 #include "catalog/domain.hpp"
-#include "rows/arguments.hpp"
+#include "rows/aggregate_arguments.hpp"
 #include "rows/texts.hpp"
 #include "rows/totals.hpp"
 

@@ -2,7 +2,7 @@
 
 #include "border/guard.hpp"
 #include "query/constants.hpp"
-#include "query/semi.hpp"
+#include "query/exists.hpp"
 extern "C" {
 #include <catalog/pg_operator.h>
 }
@@ -216,7 +216,7 @@ static uint32 number_of_test(BoolTestType test) {
     pg_unreachable();
 }
 
-// A sub-SELECT in an expression is the test of a column, since no row may decide (query/semi).
+// A sub-SELECT in an expression is the test of a column, since no row may decide (query/exists).
 static bool is_of_sub_select(const query::Leaf *leaf, const BooleanTest *test) {
     auto *column = reinterpret_cast<Var *>(test->arg);
     return IsA(column, Var) && query::test_of(leaf, column) != nullptr;

@@ -21,7 +21,7 @@ NameText name_of_collation(Oid collation); // empty for none
 uint32 source_number(const query::Leaf *leaf, int varno);
 const char *column_text(const query::Leaf *leaf, int varno, AttrNumber attno);
 
-// Adds an expression that the shape's checks have let through, and folding has made (query/shape, query/total).
+// Adds an expression that the shape's checks have let through, and folding has made (query/grammar, query/total).
 void add_expression(const query::Leaf *leaf, Node *node, plan::Expression *into);
 void add_or_nothing(const query::Leaf *leaf, Node *node, plan::Expression *into);
 void add_column(const query::Leaf *leaf, const Var *column, plan::Expression *into);

@@ -6,9 +6,9 @@
 #include "core/plan_print.hpp"
 
 #include "border/guard.hpp"
-#include "query/joint.hpp"
-#include "query/shape.hpp"
-#include "query/units.hpp"
+#include "query/two_columns.hpp"
+#include "query/grammar.hpp"
+#include "query/asked_limits.hpp"
 #include "rows/plan_expression.hpp"
 
 namespace dp::rows {

@@ -5,7 +5,7 @@
 #include "query/limits.hpp"
 #include "rows/engine.hpp"
 #include "rows/nodes.hpp"
-#include "rows/statement.hpp"
+#include "rows/run_plan.hpp"
 
 namespace dp::rows {
 

@@ -4,7 +4,7 @@
 
 #include "border/scope.hpp"
 #include "query/constants.hpp"
-#include "rows/asked_units.hpp"
+#include "rows/unit_checks.hpp"
 #include "rows/engine.hpp"
 
 namespace dp::rows {
@@ -93,7 +93,7 @@ static int decimals_of_values(const Question *question, int aggregate, const pri
     return type == NUMERICOID && exact ? argument_decimals(question, aggregate) : -1;
 }
 
-// Refuses a second argument where units have several rows: the cell is a key of what one brings (rows/contribution).
+// Refuses a second argument where units have several rows: the cell is a key of what one brings (rows/unit_contribution).
 static void check_units(const Question *question) {
     int first = first_quantile(question);
     for (int j = first + 1; is_clipped(question) && first >= 0 && j < question->nmeasures; j++)

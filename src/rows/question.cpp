@@ -6,8 +6,8 @@
 #include "border/versions.hpp"
 #include "border/walk.hpp"
 #include "query/range.hpp"
-#include "query/semi.hpp"
-#include "query/shape.hpp"
+#include "query/exists.hpp"
+#include "query/grammar.hpp"
 #include "query/total.hpp"
 #include "rows/nodes.hpp"
 

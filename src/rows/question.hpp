@@ -85,7 +85,7 @@ struct UnitTotal {
     uint64 points;    // of the sum's lattice, rounded up
 };
 
-// One row for each unit below the leaf (rows/per_unit).
+// One row for each unit below the leaf (rows/unit_rows).
 struct PerUnit {
     List *columns;        // Node *: aggregates over the tables, total
     query::Range *ranges; // where they lie
@@ -125,7 +125,7 @@ struct Question {
     KeyDomain *domains; // per key, when not thresholded
     int ngroups;        // of the answer: 1 without keys; 0 when thresholded
     bool tupled;   // the groups are tuples of public tables or of keys of one column, with all values of the other keys (rows/public_values)
-    int64 *places; // of each group in the product of the domains, ascending (rows/shown); null: all are groups
+    int64 *places; // of each group in the product of the domains, ascending (rows/visible_groups); null: all are groups
     const Units *units;   // null: a row is a unit
     PerUnit *per_unit;    // keys, arguments and filters are over its columns, and what it carries; or null
     const List *checked;  // oid: the tables and their parts, as they were when the question was resolved

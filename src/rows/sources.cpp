@@ -10,7 +10,7 @@
 #include "rows/canonical.hpp"
 #include "rows/from_clause.hpp"
 #include "rows/nodes.hpp"
-#include "rows/per_unit.hpp"
+#include "rows/unit_rows.hpp"
 #include "rows/public_values.hpp"
 
 namespace dp::rows {

@@ -3,9 +3,9 @@
 #include "border/scope.hpp"
 #include "border/versions.hpp"
 #include "border/walk.hpp"
-#include "query/joint.hpp"
-#include "query/semi.hpp"
-#include "query/shape.hpp"
+#include "query/two_columns.hpp"
+#include "query/exists.hpp"
+#include "query/grammar.hpp"
 #include "rows/nodes.hpp"
 
 namespace dp::rows {

@@ -3,7 +3,7 @@
 #include "border/scope.hpp"
 #include "border/versions.hpp"
 #include "catalog/settings.hpp"
-#include "rows/arguments.hpp"
+#include "rows/aggregate_arguments.hpp"
 #include "rows/nodes.hpp"
 #include "rows/sources.hpp"
 

@@ -1,8 +1,8 @@
 #include "rows/unit_limits.hpp"
 
 #include "catalog/ledger.hpp"
-#include "query/semi.hpp"
-#include "rows/per_unit.hpp"
+#include "query/exists.hpp"
+#include "rows/unit_rows.hpp"
 #include "rows/sources.hpp"
 
 namespace dp::rows {

@@ -1,6 +1,6 @@
 #include "rows/unit_sums.hpp"
 
-#include "rows/distinct_values.hpp"
+#include "rows/counted_values.hpp"
 #include "rows/quantiles.hpp"
 #include "rows/units.hpp"
 

@@ -1,16 +1,16 @@
 #include "rows/units.hpp"
 
 #include "border/scope.hpp"
-#include "rows/arguments.hpp"
+#include "rows/aggregate_arguments.hpp"
 #include "rows/canonical.hpp"
 #include "rows/cell_calls.hpp"
 #include "rows/engine.hpp"
 #include "rows/nodes.hpp"
-#include "rows/per_unit.hpp"
+#include "rows/unit_rows.hpp"
 #include "rows/public_rows.hpp"
 #include "rows/quantiles.hpp"
 #include "rows/from_clause.hpp"
-#include "rows/statement.hpp"
+#include "rows/run_plan.hpp"
 
 namespace dp::rows {
 

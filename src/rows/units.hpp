@@ -9,7 +9,7 @@
 
 #include "privacy/row_limit.hpp"
 
-#include "rows/contribution.hpp"
+#include "rows/unit_contribution.hpp"
 
 namespace dp::rows {
 

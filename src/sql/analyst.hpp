@@ -1,7 +1,7 @@
 // Serves the calls of analysts that a keeper answers.
 #pragma once
 
-#include "query/rest.hpp"
+#include "query/outer_query.hpp"
 #include "release/ask.hpp"
 
 namespace dp::sql {

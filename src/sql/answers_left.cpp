@@ -1,6 +1,6 @@
 // Implements dp_remaining: how often a statement would be answered.
-#include "sql/arguments.hpp"
-#include "sql/explain.hpp"
+#include "sql/call_arguments.hpp"
+#include "sql/explain_page.hpp"
 #include "sql/refusal.hpp"
 
 namespace dp::sql {

@@ -3,9 +3,9 @@
 #include "border/guard.hpp"
 #include "catalog/access.hpp"
 #include "catalog/facade.hpp"
-#include "catalog/ways.hpp"
+#include "catalog/row_access_paths.hpp"
 #include "sql/audit.hpp"
-#include "sql/domain.hpp"
+#include "sql/domain_members.hpp"
 #include "sql/refusal.hpp"
 #include "sql/result_rows.hpp"
 

@@ -1,4 +1,4 @@
-// The checks of dp_audit. Each is a small SELECT of (object, finding, remedy) over the names that `subject_sql` (catalog/ways) gives it.
+// The checks of dp_audit. Each is a small SELECT of (object, finding, remedy) over the names that `subject_sql` (catalog/row_access_paths) gives it.
 #pragma once
 
 namespace dp::sql {
@@ -10,7 +10,7 @@ struct Check {
 
 // A list of checks in one file, in the order in which those of one severity are shown.
 struct Chapter {
-    const char *subject; // names of its own, behind those of catalog/ways
+    const char *subject; // names of its own, behind those of catalog/row_access_paths
     const Check *checks;
     int nchecks;
 };

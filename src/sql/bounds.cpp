@@ -2,10 +2,10 @@
 #include "border/scope.hpp"
 #include "border/versions.hpp"
 #include "catalog/decimals.hpp"
-#include "rows/arguments.hpp"
+#include "rows/aggregate_arguments.hpp"
 #include "rows/groups.hpp"
-#include "sql/arguments.hpp"
-#include "sql/domain.hpp"
+#include "sql/call_arguments.hpp"
+#include "sql/domain_members.hpp"
 #include "sql/setter.hpp"
 #include "sql/told.hpp"
 

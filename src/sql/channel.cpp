@@ -5,7 +5,7 @@
 #include "catalog/lookup.hpp"
 #include "catalog/reviewers.hpp"
 #include "catalog/settings.hpp"
-#include "sql/requests.hpp"
+#include "sql/decide_requests.hpp"
 extern "C" {
 #include <commands/async.h>
 }

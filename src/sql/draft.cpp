@@ -4,7 +4,7 @@
 #include "catalog/access.hpp"
 #include "catalog/facade.hpp"
 #include "catalog/foreign_code.hpp"
-#include "sql/arguments.hpp"
+#include "sql/call_arguments.hpp"
 #include "sql/draft.hpp"
 #include "sql/refusal.hpp"
 #include "sql/setter.hpp"

@@ -1,6 +1,6 @@
 // Finds the leaves of a statement, and estimates each. A leaf goes the way of release() up to the charge and no further: on public
 // facts, under the caller's policy. The statement is not executed.
-#include "sql/explain.hpp"
+#include "sql/explain_page.hpp"
 
 #include "release/ask.hpp"
 #include "release/judge.hpp"
@@ -11,14 +11,14 @@
 #include "catalog/facade.hpp"
 #include "query/date_style.hpp"
 #include "query/shown_names.hpp"
-#include "query/remedy.hpp"
+#include "query/hints.hpp"
 #include "query/rewrite.hpp"
 #include "release/resolved.hpp"
-#include "rows/asked_units.hpp"
+#include "rows/unit_checks.hpp"
 #include "rows/narrowed.hpp"
 #include "sql/analyst.hpp"
 #include "sql/refusal.hpp"
-#include "sql/statement.hpp"
+#include "sql/passed_statement.hpp"
 #include "sql/told.hpp"
 
 namespace dp::sql {

@@ -1,12 +1,12 @@
 // The epsilon that a controller's threshold permits, and the answer that goes with it (doc/reference.md).
 #include "catalog/decimals.hpp"
-#include "query/shape.hpp"
-#include "release/declared.hpp"
+#include "query/grammar.hpp"
+#include "release/general_answer.hpp"
 #include "release/release.hpp"
 #include "sql/answer.hpp"
-#include "sql/arguments.hpp"
+#include "sql/call_arguments.hpp"
 #include "sql/general.hpp"
-#include "sql/question.hpp"
+#include "sql/controllers_question.hpp"
 
 namespace dp::sql {
 

@@ -3,8 +3,8 @@
 #include "catalog/decimals.hpp"
 #include "release/release.hpp"
 #include "sql/answer.hpp"
-#include "sql/arguments.hpp"
-#include "sql/question.hpp"
+#include "sql/call_arguments.hpp"
+#include "sql/controllers_question.hpp"
 
 namespace dp::sql {
 

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "border/guard.hpp"
-#include "risk/general.hpp"
+#include "risk/general_risk.hpp"
 
 namespace dp::sql {
 

@@ -1,4 +1,4 @@
-#include "sql/odometer.hpp"
+#include "sql/set_odometer.hpp"
 
 #include "catalog/access.hpp"
 #include "catalog/decimals.hpp"

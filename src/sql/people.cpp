@@ -1,7 +1,7 @@
 // How many people there are, by declaration, and whether rows of one may be many, as far as keys tell. No row is read.
-#include "sql/arguments.hpp"
+#include "sql/call_arguments.hpp"
 #include "privacy/row_limit.hpp"
-#include "sql/domain.hpp"
+#include "sql/domain_members.hpp"
 #include "sql/setter.hpp"
 
 using dp::catalog::Visit;

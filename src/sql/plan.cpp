@@ -10,7 +10,7 @@
 #include "privacy/risk.hpp"
 
 #include "catalog/decimals.hpp"
-#include "sql/arguments.hpp"
+#include "sql/call_arguments.hpp"
 #include "sql/controller.hpp"
 
 namespace dp::sql {

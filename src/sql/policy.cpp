@@ -1,8 +1,8 @@
 // Sets who may ask, under which privacy preference (doc/reference.md).
 #include "border/versions.hpp"
 #include "catalog/decimals.hpp"
-#include "query/shape.hpp"
-#include "sql/arguments.hpp"
+#include "query/grammar.hpp"
+#include "sql/call_arguments.hpp"
 #include "sql/policy_notes.hpp"
 #include "sql/role_type.hpp"
 

@@ -2,7 +2,7 @@
 
 #include "border/versions.hpp"
 #include "catalog/decimals.hpp"
-#include "sql/arguments.hpp"
+#include "sql/call_arguments.hpp"
 
 using dp::catalog::Visit;
 

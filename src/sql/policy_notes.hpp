@@ -1,7 +1,7 @@
 // A policy by its columns, and what the controller should know when it is granted.
 #pragma once
 
-#include "sql/profile.hpp"
+#include "sql/risk_profile.hpp"
 #include "sql/setter.hpp"
 
 namespace dp::sql {

@@ -1,5 +1,5 @@
 // Checks risk profiles that come as arguments or as JSON, and writes them as JSON.
-#include "sql/profile.hpp"
+#include "sql/risk_profile.hpp"
 
 #include <cmath>
 

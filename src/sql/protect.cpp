@@ -3,10 +3,10 @@
 #include "border/versions.hpp"
 #include "catalog/facade.hpp"
 #include "catalog/ledger.hpp"
-#include "query/shape.hpp"
-#include "sql/arguments.hpp"
+#include "query/grammar.hpp"
+#include "sql/call_arguments.hpp"
 #include "sql/carry_over.hpp"
-#include "sql/identity.hpp"
+#include "sql/table_totals.hpp"
 #include "sql/setter.hpp"
 #include "sql/role_type.hpp"
 extern "C" {

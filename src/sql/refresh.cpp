@@ -1,8 +1,8 @@
 // dp_refresh: a restricted view made anew after its table has changed, with all that hangs on it (doc/reference.md).
 #include "catalog/facade.hpp"
 #include "catalog/foreign_part.hpp"
-#include "query/shape.hpp"
-#include "sql/arguments.hpp"
+#include "query/grammar.hpp"
+#include "sql/call_arguments.hpp"
 #include "sql/carry_over.hpp"
 #include "sql/setter.hpp"
 extern "C" {

@@ -4,7 +4,7 @@
 #include "catalog/decimals.hpp"
 #include "catalog/settings.hpp"
 #include "picture/html.hpp"
-#include "sql/arguments.hpp"
+#include "sql/call_arguments.hpp"
 #include "sql/controller.hpp"
 #include "sql/report.hpp"
 

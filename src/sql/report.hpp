@@ -5,7 +5,7 @@
 #include "privacy/risk.hpp"
 
 #include "border/guard.hpp"
-#include "release/explain.hpp"
+#include "release/estimate.hpp"
 #include "release/approve.hpp"
 
 namespace dp::sql {

@@ -11,11 +11,11 @@
 #include "catalog/decimals.hpp"
 #include "release/charge.hpp"
 #include "release/choose.hpp"
-#include "rows/asked_units.hpp"
+#include "rows/unit_checks.hpp"
 #include "sql/budget.hpp"
-#include "sql/question.hpp"
+#include "sql/controllers_question.hpp"
 #include "sql/report.hpp"
-#include "sql/risk.hpp"
+#include "sql/risk_calls.hpp"
 
 namespace dp::sql {
 

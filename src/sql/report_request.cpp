@@ -3,7 +3,7 @@
 #include "border/scope.hpp"
 #include "catalog/decimals.hpp"
 #include "release/resolved.hpp"
-#include "sql/question.hpp"
+#include "sql/controllers_question.hpp"
 #include "sql/refusal.hpp"
 #include "sql/report.hpp"
 

@@ -3,10 +3,10 @@
 
 #include "catalog/decimals.hpp"
 #include "risk/change.hpp"
-#include "risk/units.hpp"
-#include "rows/asked_units.hpp"
+#include "risk/unit_changes.hpp"
+#include "rows/unit_checks.hpp"
 #include "rows/units.hpp"
-#include "sql/risk.hpp"
+#include "sql/risk_calls.hpp"
 
 namespace dp::sql {
 

@@ -1,6 +1,6 @@
 #include "sql/setter.hpp"
 
-#include "sql/arguments.hpp"
+#include "sql/call_arguments.hpp"
 
 using dp::catalog::Visit;
 

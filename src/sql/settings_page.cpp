@@ -1,7 +1,7 @@
 // Implements dp_settings: all that is set for a protected table on one page, what is spent of it, and who reads its rows. The last
 // column has the calls that set it up again. They are texts over names that others chose, so each is quoted, and each call is qualified.
-#include "catalog/ways.hpp"
-#include "sql/arguments.hpp"
+#include "catalog/row_access_paths.hpp"
+#include "sql/call_arguments.hpp"
 #include "sql/controller.hpp"
 #include "sql/result_rows.hpp"
 

@@ -2,7 +2,7 @@
 // numbers, half-widths and declarations alone.
 #pragma once
 
-#include "query/rest.hpp"
+#include "query/outer_query.hpp"
 #include "release/release.hpp"
 
 namespace dp::sql {

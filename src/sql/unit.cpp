@@ -2,8 +2,8 @@
 #include "border/versions.hpp"
 #include "catalog/facade.hpp"
 #include "catalog/foreign_part.hpp"
-#include "sql/arguments.hpp"
-#include "sql/domain.hpp"
+#include "sql/call_arguments.hpp"
+#include "sql/domain_members.hpp"
 #include "sql/setter.hpp"
 
 using dp::catalog::Visit;

@@ -4,9 +4,9 @@
 #include "query/condition.hpp"
 #include "query/constants.hpp"
 #include "rows/totals.hpp"
-#include "sql/arguments.hpp"
+#include "sql/call_arguments.hpp"
 #include "sql/controller.hpp"
-#include "sql/domain.hpp"
+#include "sql/domain_members.hpp"
 #include "sql/setter.hpp"
 
 using dp::catalog::Visit;

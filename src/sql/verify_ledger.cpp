@@ -4,7 +4,7 @@
 #include "catalog/ledger_rebuild.hpp"
 #include "catalog/parameters.hpp"
 #include "catalog/settings.hpp"
-#include "sql/ledger.hpp"
+#include "sql/ledger_pages.hpp"
 
 namespace {
 

@@ -7,33 +7,33 @@ import re
 SRC = pathlib.Path(__file__).resolve().parents[2] / "src"
 
 USERS = {  # a name, as a regular expression: who may use it
-    # Statements over protected tables are planned and run in two places, over public ones in rows/public_rows, and in rows/remote those that must find nothing on
+    # Statements over protected tables are planned and run in two places, over public ones in rows/public_rows, and in rows/foreign_partitions those that must find nothing on
     # another server; sql/analyst.cpp runs what dp_query() was given,
     # in which restricted views have been replaced.
     r"pg_plan_quer\w+|standard_Executor\w+|Executor(Start|Run)\b": "border/hooks sql/analyst border/versions",
-    r"\bplan_(un)?hooked\(|\brun_unhooked\(": "border/hooks rows/engine rows/statement rows/remote risk/statement",
-    r"\b(rows::|= |return )plan\((query|unit_query)": "rows/evaluate rows/units rows/public_rows risk/statement query/rewrite",
-    r"run_plan\(": "rows/evaluate rows/units rows/public_rows rows/statement sql/analyst border/versions",
+    r"\bplan_(un)?hooked\(|\brun_unhooked\(": "border/hooks rows/engine rows/run_plan rows/foreign_partitions risk/scan_statement",
+    r"\b(rows::|= |return )plan\((query|unit_query)": "rows/evaluate rows/units rows/public_rows risk/scan_statement query/rewrite",
+    r"run_plan\(": "rows/evaluate rows/units rows/public_rows rows/run_plan sql/analyst border/versions",
     r"SPI_(prepare|execute)\w*\(": "border/spi",
     r"\b(table|index)_beginscan\w*|heap_getnext|tuple_fetch\w*": "",
     # For analysts: the round of a keeper. For owners: their own calls.
-    r"\b(rows::)?evaluate\(const Question|rows::evaluate\(": "rows/evaluate release/round release/select release/refine release/release release/signal",
-    r"\bcount_rows_of_units\(|\bfor_each_row_count\(": "rows/units rows/evaluate release/row_limit",
-    r"release::choose_limit\(": "keeper/round",
-    r"\bleave_one_out\(": "risk/leave_one_out release/choose release/output sql/risk sql/risk_summary sql/risk_output sql/report_query",
-    r"\bfor_each_unit\(": "rows/units rows/unit_sums risk/units",
-    r"\brun_(query|text|counts|again)\(": "risk/statement risk/leave_one_out risk/units risk/records risk/result risk/closed_forms risk/rerun",
-    r"\bgeneral_risk\(": "risk/general release/declared sql/general sql/risk",
-    r"release::(begin|select|step|finish|finish_signal|charged|continue_charged)\(": "keeper/round",
+    r"\b(rows::)?evaluate\(const Question|rows::evaluate\(": "rows/evaluate release/round release/select release/refinement_steps release/release release/signal",
+    r"\bcount_rows_of_units\(|\bfor_each_row_count\(": "rows/units rows/evaluate release/choose_row_limit",
+    r"release::choose_limit\(": "keeper/serving",
+    r"\bleave_one_out\(": "risk/leave_one_row_out release/choose release/output sql/risk sql/risk_summary sql/risk_output sql/report_query",
+    r"\bfor_each_unit\(": "rows/units rows/unit_sums risk/unit_changes",
+    r"\brun_(query|text|counts|again)\(": "risk/scan_statement risk/leave_one_row_out risk/unit_changes risk/records risk/result risk/closed_forms risk/rerun",
+    r"\bgeneral_risk\(": "risk/general_risk release/general_answer sql/general sql/risk",
+    r"release::(begin|select|step|finish|finish_signal|charged|continue_charged)\(": "keeper/serving",
     # Exact rows: for a number that noise is added to, behind a charge, and for the owner's look.
     r"\beach_exact_row\(": "release/steps release/release release/signal",
     r"\badd_noise\(const Signal|\badd_noise\(round": "release/signal release/round",
     r"release::look\(": "sql/signal",
-    r"\btake_step\(Refinement|\btake_step\(round": "release/refine release/round",
+    r"\btake_step\(Refinement|\btake_step\(round": "release/refinement_steps release/round",
     r"release::answer\(": "sql/find sql/find_and_release",
     # Who is a keeper, and who asks under a policy.
     r"\bbecome_keeper\(": "rows/reader keeper/keeper",
-    r"\bcheck_reader\(const Question|rows::check_reader\(|^ +check_reader\(question": "rows/reader rows/evaluate risk/leave_one_out",
+    r"\bcheck_reader\(const Question|rows::check_reader\(|^ +check_reader\(question": "rows/reader rows/evaluate risk/leave_one_row_out",
     r"rows::prepare\(": "release/ask sql/profile sql/question",
 }
 
@@ -41,9 +41,9 @@ USERS = {  # a name, as a regular expression: who may use it
 CHECKED = {
     "rows/evaluate.cpp": r"^Sums evaluate\([^{;]*\{\n    check_reader\(question\);",
     "rows/evaluate.cpp ": r"^void count_rows_of_units\([^{;]*\{\n    check_reader\(question\);",
-    "risk/leave_one_out.cpp": r"^Memo \*leave_one_out\([^{;]*\{\n    rows::check_reader\(question\);",
+    "risk/leave_one_row_out.cpp": r"^Memo \*leave_one_out\([^{;]*\{\n    rows::check_reader\(question\);",
     "release/ask.cpp": r"question->grantee = policy->grantee_name;",
-    "sql/question.cpp": r"if \(!border::owns_relation\([^}]*rows::prepare\(",
+    "sql/controllers_question.cpp": r"if \(!border::owns_relation\([^}]*rows::prepare\(",
 }
 
 

@@ -1,0 +1,156 @@
+#include "query/asked_limits.hpp"
+
+#include "border/each.hpp"
+#include "catalog/access.hpp"
+#include "catalog/facade.hpp"
+
+namespace dp::query {
+
+// ---- limits --------------------------------------------------------------------------------------------------------
+
+[[noreturn]] static void refuse_limit(int value, const char *name) {
+    ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+                    errmsg("%s must be between 1 and %d, not %d", name, catalog::max_declared_rows, value),
+                    errhint("It is how many of one person's %s count in full: %s => 20, for instance.",
+                            strcmp(name, "max_groups") == 0           ? "groups"
+                            : strcmp(name, "max_rows_per_group") == 0 ? "rows in each group"
+                                                                      : "rows",
+                            name)));
+    pg_unreachable();
+}
+
+int checked_limit(int value, const char *name) {
+    if (value < 1 || value > catalog::max_declared_rows)
+        refuse_limit(value, name);
+    return value;
+}
+
+void check_limits(const Limits &limits) {
+    if (limits.max_rows != 0)
+        (void)checked_limit(limits.max_rows, "max_rows");
+    if (limits.max_groups != 0)
+        (void)checked_limit(limits.max_groups, "max_groups");
+    if (limits.max_rows != 0 && limits.max_groups > limits.max_rows)
+        ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+                        errmsg("max_groups of %d is more than max_rows of %d", limits.max_groups, limits.max_rows),
+                        errhint("A person is in no more groups than rows: leave max_groups out, or pass less.")));
+    if (limits.max_rows_per_group != 0)
+        (void)checked_limit(limits.max_rows_per_group, "max_rows_per_group");
+    if (limits.max_rows != 0 && limits.max_rows_per_group > limits.max_rows)
+        ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+                        errmsg("max_rows_per_group of %d is more than max_rows of %d", limits.max_rows_per_group,
+                               limits.max_rows),
+                        errhint("A person has no more rows in a group than in all: leave max_rows_per_group out, or "
+                                "pass less.")));
+}
+
+static int set_max_rows, set_max_groups;
+
+void define_limit_settings() {
+    const char *const where =
+        "Of a person who may have several rows, as the argument of dp_query; 0: what is declared.";
+    DefineCustomIntVariable("dp_rdr.max_rows", "How many rows of one person count in an answer.", where, &set_max_rows,
+                            0, 0, catalog::max_declared_rows, PGC_USERSET, 0, nullptr, nullptr, nullptr);
+    DefineCustomIntVariable("dp_rdr.max_groups", "In how many groups of an answer one person counts.", where,
+                            &set_max_groups, 0, 0, catalog::max_declared_rows, PGC_USERSET, 0, nullptr, nullptr,
+                            nullptr);
+}
+
+Limits or_as_set(Limits limits) {
+    limits.by_setting = limits.max_rows == 0 && limits.max_groups == 0 && limits.max_rows_per_group == 0;
+    const int asked = limits.max_rows;
+    if (asked == 0)
+        limits.max_rows = set_max_rows;
+    if (limits.max_groups == 0)
+        limits.max_groups = asked == 0 ? set_max_groups : Min(set_max_groups, asked);
+    return limits;
+}
+
+// ---- counting units ------------------------------------------------------------------------------------------------
+
+static Node *without_relabelings(Node *node) {
+    while (IsA(node, RelabelType))
+        node = reinterpret_cast<Node *>(castNode(RelabelType, node)->arg);
+    return node;
+}
+
+static bool add_column(Node *node, List **columns) {
+    node = without_relabelings(node);
+    if (!IsA(node, Var) || castNode(Var, node)->varattno <= 0 || castNode(Var, node)->varlevelsup != 0)
+        return false;
+    *columns = list_append_unique_int(*columns, column_number(castNode(Var, node)));
+    return true;
+}
+
+List *counted_columns(const Aggref *call) {
+    if (call->aggfnoid != F_COUNT_ANY || call->aggdistinct == NIL || list_length(call->args) != 1)
+        return NIL;
+    List *columns = NIL;
+    Node *argument = without_relabelings(reinterpret_cast<Node *>(linitial_node(TargetEntry, call->args)->expr));
+    if (!IsA(argument, RowExpr))
+        return add_column(argument, &columns) ? columns : NIL;
+    for (auto *part : border::each<Node>(castNode(RowExpr, argument)->args))
+        if (!add_column(part, &columns))
+            return NIL;
+    return columns;
+}
+
+static bool names_column(Oid view, const List *columns, const char *name) {
+    ListCell *cell;
+    foreach (cell, columns)
+        if (strcmp(get_attname(view, attno_of(static_cast<AttrNumber>(lfirst_int(cell))), false), name) == 0)
+            return true;
+    return false;
+}
+
+bool are_unit(const catalog::UnitPath *path, Oid view, const List *columns) {
+    if (path == nullptr || !path->direct || list_length(columns) != path->ncolumns)
+        return false;
+    for (int i = 0; i < path->ncolumns; i++)
+        if (!names_column(view, columns, path->names[i]))
+            return false;
+    return true;
+}
+
+static const catalog::UnitPath *path_now(Oid view) {
+    StringInfoData versions;
+    initStringInfo(&versions);
+    catalog::Reading reading = catalog::Reading::open();
+    const catalog::UnitPath *path = catalog::read_unit_path(reading, catalog::table_of_facade(view), &versions);
+    reading.close();
+    return path;
+}
+
+bool count_units_now(Oid view, const List *columns) {
+    return columns != NIL && are_unit(path_now(view), view, columns);
+}
+
+List *unit_columns_now(Oid view) {
+    const catalog::UnitPath *path = path_now(view);
+    List *columns = NIL;
+    for (int i = 0; path != nullptr && path->direct && i < path->ncolumns; i++) {
+        const AttrNumber attno = get_attnum(view, path->names[i]);
+        if (attno == InvalidAttrNumber)
+            return NIL;
+        columns = lappend_int(columns, attno);
+    }
+    return columns;
+}
+
+const char *count_of_units(const catalog::UnitPath *path) {
+    if (path == nullptr || !path->direct)
+        return nullptr;
+    StringInfoData text;
+    initStringInfo(&text);
+    appendStringInfoString(&text, path->ncolumns > 1 ? "count(DISTINCT (" : "count(DISTINCT ");
+    for (int i = 0; i < path->ncolumns; i++)
+        appendStringInfo(&text, "%s%s", i > 0 ? ", " : "", quote_identifier(path->names[i]));
+    appendStringInfoString(&text, path->ncolumns > 1 ? "))" : ")");
+    return text.data;
+}
+
+const char *count_of_units_now(Oid view) {
+    return count_of_units(path_now(view));
+}
+
+} // namespace dp::query

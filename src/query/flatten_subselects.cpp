@@ -1,0 +1,583 @@
+#include "query/flatten_subselects.hpp"
+
+#include "border/each.hpp"
+#include "border/grouping.hpp"
+#include "border/versions.hpp"
+#include "border/walk.hpp"
+#include "catalog/facade.hpp"
+#include "catalog/public_table.hpp"
+#include "query/from.hpp"
+#include "query/leaf.hpp"
+#include "query/limits.hpp"
+#include "query/hints.hpp"
+
+namespace dp::query {
+
+bool aggregates(const Query *query) {
+    return query->hasAggs || query->groupClause != NIL || query->groupingSets != NIL;
+}
+
+// ---- who reads rows ------------------------------------------------------------------------------------------------
+
+CommonTableExpr *find_cte(const RangeTblEntry *entry, const Level *level, const Level **owner) {
+    for (Index up = entry->ctelevelsup; up > 0 && level != nullptr; up--)
+        level = level->outer;
+    if (level == nullptr)
+        return nullptr;
+    *owner = level;
+    for (auto *cte : border::each<CommonTableExpr>(level->query->cteList))
+        if (strcmp(cte->ctename, entry->ctename) == 0)
+            return cte;
+    return nullptr;
+}
+
+// The query behind an entry that is a sub-SELECT, a view or a CTE, at its level; null query: none, or one that changes data.
+static Level query_of(const RangeTblEntry *entry, const Level *level) {
+    if (entry->rtekind == RTE_SUBQUERY)
+        return Level{entry->subquery, level};
+    const Level *owner = nullptr;
+    CommonTableExpr *cte =
+        entry->rtekind == RTE_CTE && !entry->self_reference ? find_cte(entry, level, &owner) : nullptr;
+    if (cte == nullptr || castNode(Query, cte->ctequery)->commandType != CMD_SELECT)
+        return Level{nullptr, nullptr};
+    return Level{castNode(Query, cte->ctequery), owner};
+}
+
+// `seen`: queries of CTEs that are known to read none. Each is looked at once, however many refer to it.
+static bool reads_rows_of(const Level *level, List **seen) {
+    check_stack_depth();
+    CHECK_FOR_INTERRUPTS();
+    for (auto *entry : border::each<RangeTblEntry>(level->query->rtable)) {
+        if (OidIsValid(catalog::expanded_facade(entry)))
+            return true;
+        Level below = query_of(entry, level);
+        // HAVING without an aggregate makes one row of whatever stands below.
+        if (below.query == nullptr || aggregates(below.query) || below.query->havingQual != nullptr ||
+            list_member_ptr(*seen, below.query))
+            continue;
+        if (reads_rows_of(&below, seen))
+            return true;
+        if (entry->rtekind == RTE_CTE)
+            *seen = lappend(*seen, below.query);
+    }
+    return false;
+}
+
+bool reads_rows(const Level *level) {
+    List *seen = NIL;
+    return reads_rows_of(level, &seen);
+}
+
+// ---- what stands between -------------------------------------------------------------------------------------------
+
+static bool find_window(Node *node, void *context) {
+    if (node == nullptr)
+        return false;
+    if (IsA(node, WindowFunc)) {
+        *static_cast<int *>(context) = castNode(WindowFunc, node)->location;
+        return true;
+    }
+    return border::walk_expression(node, find_window, context);
+}
+
+void refuse_window(const Query *query, ParseState *source) {
+    int location = -1;
+    find_window(reinterpret_cast<Node *>(query->targetList), &location);
+    refuse_part("a window function over rows", "Aggregate with GROUP BY: window functions may be used over the answer.",
+                source, location);
+}
+
+static int first_location(const List *clauses, List *targets) {
+    return exprLocation(get_sortgroupclause_expr(linitial_node(SortGroupClause, clauses), targets));
+}
+
+// NULL, or 0 as the parser leaves it: an integer that is made a bigint.
+static bool leaves_all(Node *count, bool zero) {
+    if (count != nullptr && IsA(count, FuncExpr) && castNode(FuncExpr, count)->funcid == F_INT8_INT4)
+        count = static_cast<Node *>(linitial(castNode(FuncExpr, count)->args));
+    if (count == nullptr || !IsA(count, Const))
+        return count == nullptr;
+    const auto *value = castNode(Const, count);
+    return value->constisnull || (zero && value->consttype == INT4OID && DatumGetInt32(value->constvalue) == 0);
+}
+
+bool is_cut(const Query *query) {
+    return !leaves_all(query->limitCount, false) || !leaves_all(query->limitOffset, true);
+}
+
+// Tells a query on public tables: their rows are no secret, and the remedy is another one.
+static bool reads_public_alone(const Query *query) {
+    for (const auto *entry : border::each<RangeTblEntry>(query->rtable)) {
+        if (entry->rtekind != RTE_JOIN && (entry->rtekind != RTE_RELATION || !catalog::is_public_table(entry->relid)))
+            return false;
+    }
+    return true;
+}
+
+// A level below the aggregation may project, rename, filter, and sort in vain.
+static void check_projection(const Query *query, ParseState *source) {
+    if (query->setOperations != nullptr)
+        refuse_part("UNION, INTERSECT or EXCEPT of rows", "Aggregate in each part, and combine the answers.", source,
+                    -1);
+    if (query->hasWindowFuncs)
+        refuse_window(query, source);
+    if (query->distinctClause != NIL)
+        refuse_part("DISTINCT below an aggregation",
+                    reads_public_alone(query) ? public_distinct_remedy : distinct_remedy, source,
+                    first_location(query->distinctClause, query->targetList));
+    if (is_cut(query))
+        refuse_part("LIMIT or OFFSET below an aggregation", "Filter with WHERE, or aggregate first and cut the answer.",
+                    source, exprLocation(query->limitCount != nullptr ? query->limitCount : query->limitOffset));
+    if (query->hasTargetSRFs)
+        refuse_part("a set-returning function below an aggregation", "Aggregate columns of the view.", source, -1);
+    if (query->rowMarks != NIL)
+        refuse_part("FOR UPDATE or FOR SHARE", "Leave it out.", source, -1);
+}
+
+// ---- folding -------------------------------------------------------------------------------------------------------
+
+namespace {
+struct WholeRow {
+    int index;
+    int level;
+    ParseState *source;
+};
+} // namespace
+
+static bool refuse_whole_row(Node *node, void *context) {
+    auto *whole = static_cast<WholeRow *>(context);
+    if (node == nullptr)
+        return false;
+    if (IsA(node, Var)) {
+        auto *var = castNode(Var, node);
+        if (var->varno == whole->index && var->varlevelsup == static_cast<Index>(whole->level) && var->varattno == 0)
+            refuse_part("a whole row", "Name columns; count(*) counts rows.", whole->source, var->location);
+        return false;
+    }
+    if (IsA(node, Query)) {
+        whole->level++;
+        border::walk_query(castNode(Query, node), refuse_whole_row, context, 0);
+        whole->level--;
+        return false;
+    }
+    return border::walk_expression(node, refuse_whole_row, context);
+}
+
+// Each level may name a column of the level below several times, so the text that a few short levels open into doubles with
+// every one of them: it is counted before it is made.
+constexpr int64 most_nodes = 20000; // more than 64 kB of SQL have
+
+static bool count_node(Node *node, void *context) {
+    if (node == nullptr)
+        return false;
+    CHECK_FOR_INTERRUPTS();
+    ++*static_cast<int64 *>(context);
+    return IsA(node, Query) ? border::walk_query(castNode(Query, node), count_node, context, 0)
+                            : border::walk_expression(node, count_node, context);
+}
+
+namespace {
+struct Growth {
+    int index, level;
+    List *columns;
+    int64 *sizes; // of the columns, counted when they are met
+    int64 nodes;
+};
+} // namespace
+
+static bool add_opened(Node *node, void *context) {
+    auto *growth = static_cast<Growth *>(context);
+    if (node == nullptr)
+        return false;
+    CHECK_FOR_INTERRUPTS();
+    growth->nodes++;
+    if (IsA(node, Var)) {
+        auto *var = castNode(Var, node);
+        int n = var->varattno;
+        if (var->varno != growth->index || var->varlevelsup != static_cast<Index>(growth->level) || n <= 0 ||
+            n > list_length(growth->columns))
+            return false;
+        int64 *size = &growth->sizes[n - 1];
+        if (*size == 0)
+            count_node(static_cast<Node *>(list_nth(growth->columns, n - 1)), size);
+        growth->nodes += *size;
+    } else if (IsA(node, Query)) {
+        growth->level++;
+        border::walk_query(castNode(Query, node), add_opened, context, 0);
+        growth->level--;
+        return false;
+    }
+    return border::walk_expression(node, add_opened, context);
+}
+
+// Numbers facades beyond the entries of any level until all of them are known.
+// An entry of a level's range table is a facade, or a sub-SELECT over some.
+constexpr int first_varno = 100000;
+
+namespace {
+struct Place {
+    int index;     // of the entry
+    int varno;     // of a facade; 0: it is a sub-SELECT
+    List *columns; // TargetEntry *: of a sub-SELECT
+};
+} // namespace
+
+static void check_size(Node *node, const Place *place, ParseState *source) {
+    int n = list_length(place->columns);
+    Growth growth = {place->index, 0, place->columns, static_cast<int64 *>(palloc0(sizeof(int64) * (n + 1))), 0};
+    add_opened(node, &growth);
+    if (growth.nodes > most_nodes)
+        ereport(ERROR, (errcode(ERRCODE_STATEMENT_TOO_COMPLEX),
+                        errmsg("the sub-SELECTs of the query open into an expression of more than %d parts",
+                               static_cast<int>(most_nodes)),
+                        errhint("Name a computed column fewer times in the level above it."),
+                        source ? parser_errposition(source, exprLocation(node)) : 0));
+}
+
+void check_opened(Node *node, int index, List *columns, ParseState *source) {
+    const Place place = {index, 0, columns};
+    check_size(node, &place, source);
+}
+
+// Columns of joins are those of what is joined.
+static bool has_joins(const Query *query) {
+    for (auto *entry : border::each<RangeTblEntry>(query->rtable))
+        if (entry->rtekind == RTE_JOIN)
+            return true;
+    return false;
+}
+
+// In place or copied.
+static Node *put_in_place(Node *node, Query *query, List *places, ParseState *source, bool *sublinks) {
+    if (node == nullptr)
+        return nullptr;
+    if (has_joins(query))
+        node = border::columns_of_joined(query, node);
+    for (auto *place : border::each<const Place>(places)) {
+        WholeRow whole = {place->index, 0, source};
+        refuse_whole_row(node, &whole);
+        if (place->varno > 0) {
+            ChangeVarNodes(node, place->index, place->varno, 0);
+            continue;
+        }
+        check_size(node, place, source);
+        node = border::replace_columns(node, place->index, place->columns, sublinks);
+    }
+    return node;
+}
+
+// The deparser would name a column by the join whose alias it was written with, which is none of the leaf's.
+static bool forget_aliases(Node *node, void *) {
+    if (node == nullptr)
+        return false;
+    if (IsA(node, Query))
+        return border::walk_query(castNode(Query, node), forget_aliases, nullptr, 0);
+    if (!IsA(node, Var))
+        return border::walk_expression(node, forget_aliases, nullptr);
+    auto *column = castNode(Var, node);
+    if (column->varno >= first_varno) {
+        column->varnosyn = column->varno;
+        column->varattnosyn = column->varattno;
+    }
+    return false;
+}
+
+// The facades by their numbers, once nothing has those of a level any more.
+static Node *numbered(Node *node, const List *facades) {
+    (void)forget_aliases(node, nullptr);
+    for (int i = 0; node != nullptr && i < list_length(facades); i++)
+        ChangeVarNodes(node, first_varno + i, i + 1, 0);
+    return node;
+}
+
+Node *on_facades(Node *node, const Level *level, const Folded *folded, ParseState *source, bool *sublinks) {
+    return numbered(put_in_place(node, level->query, folded->places, source, sublinks), folded->facades);
+}
+
+namespace {
+// A level whose FROM is being folded.
+struct Fold {
+    const Level *level;
+    ParseState *source;
+    bool
+        dropped; // nothing else will refer to its entries, so that a CTE that is not used any more is not planned either
+    Folded *all;  // of the level that aggregates
+    List *places; // of this level, so far
+    int location; // of the join that is being looked at
+    bool single;  // one item, and so above
+};
+} // namespace
+
+static From fold_level(const Level *level, Fold *outer, List **places);
+
+[[noreturn]] static void refuse_other(const Fold *fold) {
+    if (fold->single)
+        refuse_part("a query of this form", "Select from one restricted view.", fold->source, -1);
+    refuse_part("a join", "Aggregate over the restricted view alone, GROUP BY what joins it, and join the answer.",
+                fold->source, fold->location);
+}
+
+// Refuses a computed column on a nullable side: an outer join makes the row NULL, and the column need not be.
+static void check_nullable(const Fold *fold, const List *columns) {
+    for (auto *target : border::each<TargetEntry>(columns)) {
+        auto *column = reinterpret_cast<Node *>(target->expr);
+        while (IsA(column, RelabelType))
+            column = reinterpret_cast<Node *>(castNode(RelabelType, column)->arg);
+        if (!target->resjunk && !IsA(column, Var))
+            refuse_part("a computed column of a sub-SELECT on the nullable side of an outer join",
+                        "Compute it above the join, from columns of the view.", fold->source,
+                        exprLocation(reinterpret_cast<Node *>(target->expr)));
+    }
+}
+
+static Place *add_place(Fold *fold, int index) {
+    auto *place = static_cast<Place *>(palloc0(sizeof(Place)));
+    place->index = index;
+    fold->places = lappend(fold->places, place);
+    return place;
+}
+
+// A public table is read with its parts: the leaf says so of all.
+static bool is_public_source(const RangeTblEntry *entry, ParseState *source) {
+    if (entry->rtekind != RTE_RELATION || entry->tablesample != nullptr || !catalog::is_public_table(entry->relid))
+        return false;
+    if (!entry->inh)
+        refuse_part("ONLY", only_remedy, source, -1);
+    return true;
+}
+
+// Stands in a leaf under its own name: whoever may read it need not read the table (query/public_view).
+static Oid expanded_public_view(const RangeTblEntry *entry) {
+    Oid view = catalog::expanded_view(entry);
+    return OidIsValid(view) && catalog::public_view(view) != nullptr ? view : InvalidOid;
+}
+
+// A facade, or a public table.
+static From fold_source(Fold *fold, Oid relation, int index) {
+    check_sources(list_length(fold->all->facades) + 1);
+    auto *ref = makeNode(RangeTblRef);
+    ref->rtindex = list_length(fold->all->facades) + 1;
+    add_place(fold, index)->varno = first_varno + ref->rtindex - 1;
+    fold->all->facades = lappend_oid(fold->all->facades, relation);
+    return From{list_make1(ref), nullptr};
+}
+
+static bool fold_sub_selects(Node *node, void *context);
+
+static From fold_item(const RangeTblRef *ref, bool nullable, void *context) {
+    check_stack_depth();
+    auto *fold = static_cast<Fold *>(context);
+    const Level *level = fold->level;
+    auto *entry = rt_fetch(ref->rtindex, level->query->rtable);
+    if (entry->lateral)
+        refuse_part("LATERAL", "Join restricted views by equalities of their columns.", fold->source, fold->location);
+    Oid view = catalog::expanded_facade(entry);
+    if (!OidIsValid(view))
+        view = expanded_public_view(entry);
+    if (OidIsValid(view)) {
+        fold->all->views.add(level->query, entry, entry->subquery);
+        return fold_source(fold, view, ref->rtindex);
+    }
+    if (is_public_source(entry, fold->source))
+        return fold_source(fold, entry->relid, ref->rtindex);
+    Fold inner = *fold;
+    if (entry->rtekind == RTE_CTE) {
+        const Level *owner = nullptr;
+        CommonTableExpr *cte = find_cte(entry, level, &owner);
+        if (cte == nullptr)
+            refuse_other(fold);
+        if (cte->cterecursive)
+            refuse_part("WITH RECURSIVE", "Aggregate over the restricted view alone.", fold->source, cte->location);
+        inner.dropped = inner.dropped && --cte->cterefcount == 0;
+    }
+    Level below = query_of(entry, level);
+    Query *query = below.query;
+    if (query == nullptr ||
+        aggregates(query)) // the rows are in an entry that a rule has left behind, or in another item
+        refuse_other(fold);
+    check_projection(query, fold->source);
+    List *places = NIL;
+    From from = fold_level(&below, &inner, &places);
+    bool sublinks = false; // shape refuses those that are used and have no other form than theirs
+    Place *place = add_place(fold, ref->rtindex);
+    auto *columns = reinterpret_cast<Node *>(copyObject(query->targetList));
+    (void)fold_sub_selects(columns, fold->all);
+    place->columns = reinterpret_cast<List *>(put_in_place(columns, query, places, fold->source, &sublinks));
+    if (nullable)
+        check_nullable(fold, place->columns);
+    fold->all->views.add(level->query, entry, query);
+    return from;
+}
+
+RangeTblEntry *source_entry(Oid source) {
+    Relation relation = table_open(source, AccessShareLock);
+    auto *entry = makeNode(RangeTblEntry);
+    entry->rtekind = RTE_RELATION;
+    entry->relid = source;
+    entry->relkind = relation->rd_rel->relkind;
+    entry->rellockmode = AccessShareLock;
+    entry->inh = true; // false would be deparsed as FROM ONLY
+    entry->inFromCl = true;
+    List *names = NIL;
+    for (int i = 0; i < RelationGetDescr(relation)->natts; i++) {
+        const FormData_pg_attribute *column = TupleDescAttr(RelationGetDescr(relation), i);
+        names = lappend(names, makeString(pstrdup(column->attisdropped ? "" : NameStr(column->attname))));
+    }
+    entry->eref = makeAlias(RelationGetRelationName(relation), names);
+    table_close(relation, NoLock);
+    return entry;
+}
+
+// The facade, public table or view of one that an entry of a sub-SELECT is; InvalidOid: it is none.
+static Oid source_of_entry(const RangeTblEntry *entry) {
+    Oid source = catalog::expanded_facade(entry);
+    if (!OidIsValid(source))
+        source = expanded_public_view(entry);
+    return OidIsValid(source) ? source : is_public_source(entry, nullptr) ? entry->relid : InvalidOid;
+}
+
+// Gives the items of FROM entries of their own, numbered in this order.
+static void renumber(Query *query, const List *sources) {
+    List *items = query->jointree->fromlist, *entries = NIL;
+    for (int i = 0; i < list_length(items); i++)
+        ChangeVarNodes(reinterpret_cast<Node *>(query), list_nth_node(RangeTblRef, items, i)->rtindex, first_varno + i,
+                       0);
+    for (int i = 0; i < list_length(items); i++) {
+        ChangeVarNodes(reinterpret_cast<Node *>(query), first_varno + i, i + 1, 0);
+        entries = lappend(entries, source_entry(list_nth_oid(sources, i)));
+    }
+    query->rtable = entries;
+#if PG_VERSION_NUM >= 160000
+    query->rteperminfos = NIL;
+#endif
+    for (auto *entry : border::each<RangeTblEntry>(query->rtable))
+        border::set_permission(query, entry, ACL_SELECT);
+}
+
+// One row is as good as two: GROUP BY without an aggregate, which DISTINCT has become already (query/rewrite).
+static void forget_repeated(Query *query) {
+    if (query->hasAggs || query->groupingSets != NIL || query->havingQual != nullptr || query->hasDistinctOn ||
+        query->hasTargetSRFs)
+        return;
+    border::flatten_grouping(query);
+    query->groupClause = query->distinctClause = NIL;
+}
+
+// A sub-SELECT over facades and public tables stands in the leaf as one over relations. Others stay, and shape refuses them.
+static bool fold_sub_selects(Node *node, void *context) {
+    if (node == nullptr)
+        return false;
+    if (!IsA(node, Query))
+        return border::walk_expression(node, fold_sub_selects, context);
+    auto *query = castNode(Query, node);
+    if (query->jointree->fromlist == NIL || !flatten_from(query))
+        return false;
+    List *sources = NIL;
+    ListCell *cell;
+    foreach (cell, query->jointree->fromlist) {
+        sources =
+            lappend_oid(sources, source_of_entry(rt_fetch(lfirst_node(RangeTblRef, cell)->rtindex, query->rtable)));
+        if (!OidIsValid(llast_oid(sources)))
+            return false;
+    }
+    foreach (cell, query->jointree->fromlist) {
+        const RangeTblEntry *entry = rt_fetch(lfirst_node(RangeTblRef, cell)->rtindex, query->rtable);
+        if (entry->rtekind == RTE_SUBQUERY)
+            static_cast<Folded *>(context)->views.add(query, entry, entry->subquery);
+    }
+    forget_repeated(query);
+    renumber(query, sources);
+    return false;
+}
+
+namespace {
+struct Tests {
+    Folded *folded;
+    List *of_keys; // SubLink *, as they were
+};
+} // namespace
+
+static bool find_sub_selects(Node *node, void *context) {
+    if (node == nullptr || IsA(node, Query))
+        return false;
+    if (IsA(node, SubLink))
+        *static_cast<List **>(context) = lappend(*static_cast<List **>(context), copyObject(node));
+    return border::walk_expression(node, find_sub_selects, context);
+}
+
+// Folds tests within aggregates, and those that are a part of a group key: the rest of the statement keeps the others.
+static bool fold_used(Node *node, void *context) {
+    auto *tests = static_cast<Tests *>(context);
+    if (node == nullptr || IsA(node, Query))
+        return false;
+    if (IsA(node, Aggref))
+        return castNode(Aggref, node)->agglevelsup == 0 &&
+               border::walk_expression(node, fold_sub_selects, tests->folded);
+    if (IsA(node, SubLink) && list_member(tests->of_keys, node))
+        return fold_sub_selects(node, tests->folded);
+    return border::walk_expression(node, fold_used, context);
+}
+
+void fold_tests(Query *query, Folded *folded) {
+    Tests tests = {folded, NIL};
+    for (auto *clause : border::each<SortGroupClause>(query->groupClause))
+        (void)find_sub_selects(get_sortgroupclause_expr(clause, query->targetList), &tests.of_keys);
+    (void)fold_used(reinterpret_cast<Node *>(query->targetList), &tests);
+    (void)fold_used(query->havingQual, &tests);
+}
+
+static Node *fold_condition(Node *on, void *context) {
+    auto *fold = static_cast<Fold *>(context);
+    bool sublinks = false;
+    Node *condition = static_cast<Node *>(copyObject(on));
+    (void)fold_sub_selects(condition, fold->all);
+    return put_in_place(condition, fold->level->query, fold->places, fold->source, &sublinks);
+}
+
+// Where a refusal of a join points to.
+static int location_of_join(const List *items) {
+    auto *join = static_cast<const JoinExpr *>(items == NIL ? nullptr : linitial(items));
+    return join != nullptr && IsA(join, JoinExpr) ? exprLocation(join->quals) : -1;
+}
+
+static From fold_level(const Level *level, Fold *outer, List **places) {
+    List *items = level->query->jointree->fromlist;
+    Fold fold = {level,
+                 outer->source,
+                 outer->dropped,
+                 outer->all,
+                 NIL,
+                 outer->single ? location_of_join(items) : outer->location,
+                 outer->single && list_length(items) == 1 && IsA(linitial(items), RangeTblRef)};
+    if (items == NIL)
+        refuse_other(&fold);
+    From from = read_from(reinterpret_cast<Node *>(level->query->jointree), false,
+                          {fold_item, fold_condition, &fold, outer->source});
+    *places = fold.places;
+    return from;
+}
+
+// The conditions below an item.
+static void number_conditions(Node *item, const List *facades) {
+    List *varnos = NIL, *joins = NIL;
+    find_sources(item, &varnos, &joins);
+    for (auto *join : border::each<JoinExpr>(joins))
+        (void)numbered(join->quals, facades);
+}
+
+Folded fold_from(const Level *level, ParseState *source) {
+    Folded folded = {};
+    Fold outermost = {};
+    outermost.source = source;
+    outermost.dropped = true;
+    outermost.all = &folded;
+    outermost.single = true;
+    From from = fold_level(level, &outermost, &folded.places);
+    folded.items = from.items;
+    folded.condition = numbered(from.where, folded.facades);
+    for (auto *part : border::each<Node>(folded.items))
+        number_conditions(part, folded.facades);
+    return folded;
+}
+
+} // namespace dp::query

@@ -1,0 +1,55 @@
+// Folds the FROM of an aggregating level onto facades: sub-SELECTs, CTEs and views that only project, rename, filter and join
+// (architecture.md, 3.2). Looks at shapes; what may stand in a leaf is decided in query/grammar.
+#pragma once
+
+#include "border/permissions.hpp"
+
+namespace dp::query {
+
+// Whether LIMIT or OFFSET leaves rows out: LIMIT ALL and OFFSET 0 do not, which people write to keep a sub-SELECT by itself.
+bool is_cut(const Query *query);
+
+// A query level and the levels around it, in which references to CTEs are looked up.
+struct Level {
+    Query *query;
+    const Level *outer;
+};
+
+// The facades stand as varno 1, 2, ... in the items, the condition and all that on_facades has seen.
+struct Folded {
+    List *facades;             // oid: of the varnos
+    List *items;               // of FROM (query/from)
+    Node *condition;           // what has been filtered on the way, and ON of inner joins; or null
+    List *places;              // what the entries of the level's range table are (query/flatten_subselects.cpp)
+    border::PassedViews views; // on the way; not read, their permissions are checked
+};
+
+bool aggregates(const Query *query);
+
+// The CTE that an entry refers to, and the level that it belongs to; null if it is not in sight.
+CommonTableExpr *find_cte(const RangeTblEntry *entry, const Level *level, const Level **owner);
+
+// Does a SELECT level have rows of a facade in its FROM, or hand them on in a set operation.
+bool reads_rows(const Level *level);
+
+// A relation as it stands in a leaf.
+RangeTblEntry *source_entry(Oid source);
+
+// Folds the FROM of a level that reads rows; 0A000 with the part that stands between it and facades; 54000: more of them than
+// max_sources. The CTEs that it references lose a reference.
+Folded fold_from(const Level *level, ParseState *source);
+
+// References to the items of FROM, in an expression or a list of them, become columns of the facades; in place or copied.
+Node *on_facades(Node *node, const Level *level, const Folded *folded, ParseState *source, bool *sublinks);
+
+// Sub-SELECTs of EXISTS and IN in what is grouped by and in aggregates, over facades and public tables: they stand in the leaf as
+// relations. In place.
+void fold_tests(Query *query, Folded *folded);
+
+// 54001: too many parts, once references to an entry become what its columns are. columns: TargetEntry *.
+void check_opened(Node *node, int index, List *columns, ParseState *source);
+
+// 0A000: a window function over the rows of a facade.
+void refuse_window(const Query *query, ParseState *source);
+
+} // namespace dp::query

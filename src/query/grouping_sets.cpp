@@ -1,0 +1,316 @@
+#include "query/grouping_sets.hpp"
+
+#include "border/each.hpp"
+#include "border/walk.hpp"
+#include "query/distinct.hpp"
+#include "query/flatten_subselects.hpp"
+#include "query/hints.hpp"
+
+namespace dp::query {
+
+// ---- which sets there are ------------------------------------------------------------------------------------------
+
+KeyPlaces KeyPlaces::none(const Query *query) {
+    Index last = 0;
+    for (auto *target : border::each<TargetEntry>(query->targetList))
+        last = Max(last, target->ressortgroupref);
+    return KeyPlaces{static_cast<int *>(palloc0((Size{last} + 1) * sizeof(int))), last};
+}
+
+static int key_named(int reference, const KeyPlaces &places) {
+    const int place = places.of(static_cast<Index>(reference));
+    if (place == 0)
+        elog(ERROR, "a grouping set names no key");
+    return place - 1;
+}
+
+static int location_of_sets(const Query *query) {
+    return exprLocation(static_cast<Node *>(linitial(query->groupingSets)));
+}
+
+[[noreturn]] static void refuse_number(const Query *query, ParseState *source) {
+    ereport(
+        ERROR,
+        (errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED), errmsg("the query has too many grouping sets"),
+         errdetail("The limit for a query on a restricted view is %d sets: each is an answer with a price of its own.",
+                   max_grouping_sets),
+         errhint("Name those that you need: GROUP BY GROUPING SETS ((x, y), (x), ())."),
+         source == nullptr ? 0 : parser_errposition(source, location_of_sets(query))));
+    pg_unreachable();
+}
+
+// References to equal keys are one.
+static Bitmapset *keys_of(const List *references, const KeyPlaces &places) {
+    Bitmapset *set = nullptr;
+    ListCell *cell;
+    foreach (cell, references)
+        set = bms_add_member(set, key_named(lfirst_int(cell), places));
+    return set;
+}
+
+static Bitmapset *members(const List *references) {
+    Bitmapset *set = nullptr;
+    ListCell *cell;
+    foreach (cell, references)
+        set = bms_add_member(set, lfirst_int(cell));
+    return set;
+}
+
+// Whether a set has one of two keys that are equal, as they may be when what is below has been folded: the other one would have to be
+// NULL there.
+static bool parts_equal_keys(const List *sets, const KeyPlaces &places) {
+    Bitmapset *all = nullptr;
+    for (auto *item : border::each<const List>(sets))
+        all = bms_join(all, members(item));
+    for (auto *set : border::each<const List>(sets)) {
+        const Bitmapset *keys = keys_of(set, places), *others = bms_difference(all, members(set));
+        for (int other = -1; (other = bms_next_member(others, other)) >= 0;)
+            if (bms_is_member(key_named(other, places), keys))
+                return true;
+    }
+    return false;
+}
+
+static bool contains(const List *sets, const Bitmapset *set) {
+    for (auto *one : border::each<const Bitmapset>(sets))
+        if (bms_equal(one, set))
+            return true;
+    return false;
+}
+
+List *grouping_sets(const Query *query, const KeyPlaces &places, int keys, ParseState *source) {
+    if (query->groupingSets == NIL)
+        return list_make1(keys == 0 ? nullptr : bms_add_range(nullptr, 0, keys - 1));
+    const List *expanded = expand_grouping_sets(query->groupingSets, query->groupDistinct, max_grouping_sets);
+    if (expanded == NIL)
+        refuse_number(query, source);
+    if (parts_equal_keys(expanded, places))
+        refuse_part("one column under two names in different grouping sets", "Name it once.", source,
+                    location_of_sets(query));
+    List *sets = NIL;
+    ListCell *cell;
+    foreach (cell, expanded) {
+        Bitmapset *set = keys_of(static_cast<const List *>(lfirst(cell)), places);
+        if (!contains(sets, set))
+            sets = lcons(set, sets); // the finest ones first
+        else if (!query->groupDistinct)
+            refuse_part(
+                "the same grouping set twice",
+                "It would be charged twice. GROUP BY DISTINCT leaves one of them: GROUP BY DISTINCT ROLLUP (x, y), "
+                "ROLLUP (x, z).",
+                source, location_of_sets(query));
+    }
+    return sets;
+}
+
+// ---- which expressions are keys ------------------------------------------------------------------------------------
+
+namespace {
+struct Marking {
+    Distinct keys; // expressions
+    List *targets; // TargetEntry *: the first that has each
+    int level;     // sublinks deep
+};
+} // namespace
+
+// No parameter is of that kind before a statement is planned.
+Node *mark_of_key(const TargetEntry *target) {
+    auto *expression = reinterpret_cast<Node *>(target->expr);
+    auto *mark = makeNode(Param);
+    mark->paramkind = PARAM_EXEC;
+    mark->paramid = static_cast<int>(target->ressortgroupref);
+    mark->paramtype = exprType(expression);
+    mark->paramtypmod = exprTypmod(expression);
+    mark->paramcollid = exprCollation(expression);
+    mark->location = -1;
+    return reinterpret_cast<Node *>(mark);
+}
+
+Index reference_of_mark(Node *node) {
+    if (!IsA(node, Param) || castNode(Param, node)->paramkind != PARAM_EXEC)
+        return 0;
+    return static_cast<Index>(castNode(Param, node)->paramid);
+}
+
+// Returns the key that a node is. Constants and the like are equal wherever they stand, so they are keys only where they were written as
+// one alone. (Walkers step over the arms of CASE, so they have no hash.)
+static const TargetEntry *key_of(Node *node, const Marking *marking) {
+    if (IsA(node, Const) || IsA(node, Param) || IsA(node, CaseWhen) || IsA(node, List))
+        return nullptr;
+    const int place = marking->keys.place_of(node);
+    return place == 0 ? nullptr : list_nth_node(TargetEntry, marking->targets, place - 1);
+}
+
+// In a sublink columns alone are looked for.
+static Node *as_at_level(Node *node, int level) {
+    if (level == 0 || !IsA(node, Var) || castNode(Var, node)->varlevelsup != static_cast<Index>(level))
+        return level == 0 ? node : nullptr;
+    auto *column = castNode(Var, copyObject(node));
+    column->varlevelsup = 0;
+    return reinterpret_cast<Node *>(column);
+}
+
+static bool is_aggregated(Node *node, int level) {
+    return (IsA(node, Aggref) && castNode(Aggref, node)->agglevelsup == static_cast<Index>(level)) ||
+           (IsA(node, GroupingFunc) && castNode(GroupingFunc, node)->agglevelsup == static_cast<Index>(level));
+}
+
+static Node *mark(Node *node, void *context) {
+    auto *marking = static_cast<Marking *>(context);
+    if (node == nullptr || is_aggregated(node, marking->level))
+        return node;
+    Node *here = as_at_level(node, marking->level);
+    if (const TargetEntry *key = here == nullptr ? nullptr : key_of(here, marking))
+        return mark_of_key(key);
+    if (!IsA(node, Query))
+        return border::mutate_expression(node, mark, context);
+    marking->level++;
+    Query *inner = border::mutate_query(castNode(Query, node), mark, context, 0);
+    marking->level--;
+    return reinterpret_cast<Node *>(inner);
+}
+
+static bool is_key(const TargetEntry *target, const Query *query) {
+    for (auto *clause : border::each<SortGroupClause>(query->groupClause))
+        if (clause->tleSortGroupRef == target->ressortgroupref)
+            return true;
+    return false;
+}
+
+static Marking keys_as_written(const Query *query) {
+    Marking marking = {Distinct::none(), NIL, 0};
+    ListCell *cell;
+    foreach (cell, query->groupClause) {
+        TargetEntry *target = get_sortgroupclause_tle(lfirst_node(SortGroupClause, cell), query->targetList);
+        marking.keys.add(reinterpret_cast<Node *>(copyObject(target->expr)));
+        if (marking.keys.count() > list_length(marking.targets))
+            marking.targets = lappend(marking.targets, copyObject(target));
+    }
+    return marking;
+}
+
+void mark_keys(Query *query) {
+    if (query->groupingSets == NIL)
+        return;
+    Marking marking = keys_as_written(query);
+    for (auto *target : border::each<TargetEntry>(query->targetList)) {
+        if (!is_key(target, query))
+            target->expr = reinterpret_cast<Expr *>(mark(reinterpret_cast<Node *>(target->expr), &marking));
+    }
+    query->havingQual = mark(query->havingQual, &marking);
+}
+
+// ---- their answers -------------------------------------------------------------------------------------------------
+
+static Node *column_of(int number, Node *expression) {
+    return reinterpret_cast<Node *>(makeVar(1, static_cast<AttrNumber>(number), exprType(expression),
+                                            exprTypmod(expression), exprCollation(expression), 0));
+}
+
+static Node *null_of(Node *expression) {
+    return reinterpret_cast<Node *>(
+        makeNullConst(exprType(expression), exprTypmod(expression), exprCollation(expression)));
+}
+
+// A bit for each argument, the last one the lowest: 1 where the set does not group by it.
+static Node *value_of_grouping(const GroupingFunc *call, const Bitmapset *set, const KeyPlaces &places) {
+    uint32 bits = 0;
+    ListCell *cell;
+    foreach (cell, call->refs)
+        bits = bits << 1 | (bms_is_member(key_named(lfirst_int(cell), places), set) ? 0 : 1);
+    return reinterpret_cast<Node *>(
+        makeConst(INT4OID, -1, InvalidOid, sizeof(int32), Int32GetDatum(static_cast<int32>(bits)), false, true));
+}
+
+static void add_column(Query *query, Node *expression, const char *name) {
+    const int number = list_length(query->targetList) + 1;
+    query->targetList =
+        lappend(query->targetList, makeTargetEntry(reinterpret_cast<Expr *>(expression),
+                                                   static_cast<AttrNumber>(number), pstrdup(name), false));
+}
+
+static RangeTblRef *reference(int index) {
+    auto *ref = makeNode(RangeTblRef);
+    ref->rtindex = index;
+    return ref;
+}
+
+Query *answer_of_set(RangeTblEntry *release, const Bitmapset *set, const SetColumns &columns) {
+    auto *query = makeNode(Query);
+    query->commandType = CMD_SELECT;
+    query->canSetTag = true;
+    query->rtable = release == nullptr ? NIL : list_make1(release);
+    query->jointree = makeFromExpr(release == nullptr ? NIL : list_make1(reference(1)), nullptr);
+    List *expressions = NIL;
+    int number = 0;
+    ListCell *cell;
+    foreach (cell, columns.keys) {
+        auto *key = static_cast<Node *>(lfirst(cell));
+        const bool grouped = bms_is_member(foreach_current_index(cell), set);
+        expressions = lappend(expressions, grouped ? column_of(++number, key) : null_of(key));
+    }
+    for (auto *part : border::each<Node>(columns.aggregates))
+        expressions = lappend(expressions, column_of(++number, part));
+    for (auto *one : border::each<GroupingFunc>(columns.groupings))
+        expressions = lappend(expressions, value_of_grouping(one, set, columns.places));
+    foreach (cell, expressions)
+        add_column(query, static_cast<Node *>(lfirst(cell)),
+                   strVal(list_nth(columns.names, foreach_current_index(cell))));
+    return query;
+}
+
+static RangeTblEntry *entry_of(Query *query, const char *name, bool in_from) {
+    List *names = NIL;
+    for (auto *target : border::each<TargetEntry>(query->targetList))
+        names = lappend(names, makeString(pstrdup(target->resname)));
+    auto *entry = makeNode(RangeTblEntry);
+    entry->rtekind = RTE_SUBQUERY;
+    entry->subquery = query;
+    entry->alias = makeAlias(name, NIL);
+    entry->eref = makeAlias(name, names);
+    entry->inFromCl = in_from;
+    return entry;
+}
+
+// All have columns of the same types.
+static Node *below_each_other(Node *upper, Node *lower, const Query *first) {
+    auto *both = makeNode(SetOperationStmt);
+    both->op = SETOP_UNION;
+    both->all = true;
+    both->larg = upper;
+    both->rarg = lower;
+    ListCell *cell;
+    foreach (cell, first->targetList) {
+        auto *expression = reinterpret_cast<Node *>(lfirst_node(TargetEntry, cell)->expr);
+        both->colTypes = lappend_oid(both->colTypes, exprType(expression));
+        both->colTypmods = lappend_int(both->colTypmods, exprTypmod(expression));
+        both->colCollations = lappend_oid(both->colCollations, exprCollation(expression));
+    }
+    return reinterpret_cast<Node *>(both);
+}
+
+static Query *union_all(const List *answers) {
+    auto *first = linitial_node(Query, answers);
+    auto *all = makeNode(Query);
+    all->commandType = CMD_SELECT;
+    all->canSetTag = true;
+    all->jointree = makeFromExpr(NIL, nullptr);
+    ListCell *cell;
+    foreach (cell, answers) {
+        const int index = foreach_current_index(cell) + 1;
+        all->rtable = lappend(all->rtable, entry_of(lfirst_node(Query, cell), psprintf("set %d", index), false));
+        auto *item = reinterpret_cast<Node *>(reference(index));
+        all->setOperations = index == 1 ? item : below_each_other(all->setOperations, item, first);
+    }
+    for (auto *target : border::each<TargetEntry>(first->targetList)) {
+        add_column(all, column_of(target->resno, reinterpret_cast<Node *>(target->expr)), target->resname);
+    }
+    return all;
+}
+
+RangeTblEntry *all_answers(const List *answers) {
+    Query *all = list_length(answers) == 1 ? linitial_node(Query, answers) : union_all(answers);
+    return entry_of(all, "answers", true);
+}
+
+} // namespace dp::query

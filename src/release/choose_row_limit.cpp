@@ -1,0 +1,105 @@
+#include "release/choose_row_limit.hpp"
+
+#include "border/versions.hpp"
+#include "catalog/decimals.hpp"
+#include "catalog/facade.hpp"
+#include "release/random.hpp"
+#include "release/trace.hpp"
+#include "rows/unit_checks.hpp"
+#include "rows/engine.hpp"
+#include "rows/evaluate.hpp"
+#include "rows/sources.hpp"
+
+namespace dp::release {
+
+void check_has_limit(Oid relation, const catalog::UnitPath *path) {
+    const char *name = catalog::qualified_name(relation);
+    if (path == nullptr)
+        ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+                        errmsg("a row of %s is a unit: there is nothing to choose", name),
+                        errhint("dp_set_unit('%s', 'column', max_rows => ...) says whose rows they are.", name)));
+    if (path->keyed || (path->direct && catalog::covers_key(relation, path->ncolumns, path->columns)))
+        ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+                        errmsg("a key of %s says that a unit has one row: there is nothing to choose", name),
+                        errhint("max_rows is 1 there, and nothing has to be charged for it.")));
+}
+
+static void check_owns(Oid relation, Oid role) {
+    if (!border::owns_relation(relation, role))
+        ereport(ERROR, (errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+                        errmsg("must be owner of %s", catalog::qualified_name(relation))));
+}
+
+// As somebody would call it.
+static const char *call_text(const catalog::Settings *settings, const LimitWish &wish) {
+    return psprintf("CALL dp_choose_contribution(%s, %s, most => %d, tau => %s)",
+                    quote_literal_cstr(settings->relation_name),
+                    catalog::numeric_text(catalog::to_numeric(wish.epsilon)), wish.most, float8out_internal(wish.tau));
+}
+
+rows::Question *resolve_limit(const LimitWish &wish, const catalog::Asker &asker) {
+    auto *question = static_cast<rows::Question *>(palloc0(sizeof(rows::Question)));
+    LockRelationOid(wish.relation, AccessShareLock);
+    catalog::Reading reading = catalog::Reading::open();
+    question->settings = catalog::read_settings(reading, wish.view);
+    reading.close();
+    if (question->settings == nullptr || question->settings->relation != wish.relation)
+        ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+                        errmsg("the table was protected in a transaction that has not been committed"),
+                        errhint("Commit it, and call again: only what is committed is looked at.")));
+    if (strcmp(question->settings->fingerprint, wish.fingerprint) != 0)
+        catalog::refuse_changing(*question->settings);
+    check_owns(wish.relation, asker.role);
+    question->asker = asker;
+    question->text = call_text(question->settings, wish);
+    question->units = rows::resolve_table(question);
+    check_has_limit(wish.relation, question->settings->unit);
+    catalog::check_whole(wish.relation, question->checked);
+    rows::check_nodes(wish.relation, question->settings->owner);
+    return question;
+}
+
+static const char *describe(const rows::Question *question, const LimitWish &wish) {
+    StringInfoData json;
+    initStringInfo(&json);
+    appendStringInfo(&json, "{\"threshold\": " INT64_FORMAT ", \"most\": %d, \"unit\": ", wish.threshold, wish.most);
+    escape_json(&json, rows::unit_text(question->units->path));
+    appendStringInfoChar(&json, '}');
+    return json.data;
+}
+
+catalog::Charge limit_charge(const rows::Question *question, const LimitWish &wish) {
+    auto *candidates = border::context_new<std::vector<privacy::Epsilon>>();
+    border::core([&] {
+        (void)privacy::limit_threshold(wish.epsilon, 0); // 22023
+        candidates->push_back(wish.epsilon);
+    });
+    catalog::Charge charge = {};
+    charge.settings = question->settings;
+    charge.asker = question->asker;
+    charge.query = question->text;
+    charge.algorithm = "choose_contribution";
+    charge.guarantee = "(epsilon, delta)";
+    charge.kind = "bound";
+    charge.mechanism = privacy::Mechanism::laplace;
+    charge.account = privacy::Account::public_account;
+    charge.candidates = candidates;
+    charge.eps_star = privacy::infinite_epsilon;
+    charge.slack = privacy::price_slack;
+    charge.parameters = describe(question, wish);
+    return charge;
+}
+
+int choose_limit(const rows::Question *question, const LimitWish &wish) {
+    auto *counted = border::context_new<privacy::UnitRows>(wish.most);
+    rows::count_rows_of_units(question, counted);
+    return border::core([&] {
+        StrongBits bits;
+        std::vector<std::int64_t> compared;
+        const int limit = privacy::choose_row_limit(bits, wish.epsilon, wish.threshold, *counted, &compared);
+        trace::limited(compared, limit);
+        return limit;
+    });
+}
+
+} // namespace dp::release

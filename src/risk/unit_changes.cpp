@@ -1,0 +1,529 @@
+#include "risk/unit_changes.hpp"
+
+#include <cmath>
+
+#include "border/columns.hpp"
+#include "border/permissions.hpp"
+#include "border/scope.hpp"
+#include "border/versions.hpp"
+#include "catalog/facade.hpp"
+#include "mb/pg_wchar.h"
+#include "privacy/triple.hpp"
+#include "privacy/unit_risk.hpp"
+#include "risk/memory.hpp"
+#include "risk/scan_statement.hpp"
+#include "rows/aggregate_arguments.hpp"
+#include "rows/canonical.hpp"
+#include "rows/counted_values.hpp"
+#include "rows/engine.hpp"
+#include "rows/evaluate.hpp"
+#include "rows/from_clause.hpp"
+#include "rows/nodes.hpp"
+#include "rows/sources.hpp"
+#include "rows/texts.hpp"
+#include "rows/unit_sums.hpp"
+#include "rows/units.hpp"
+
+namespace dp::risk {
+
+// ---- what there is no risk of --------------------------------------------------------------------------------------
+
+static void refuse(const rows::Question *question, const char *what, const char *hint) {
+    ereport(ERROR,
+            (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+             errmsg("%s is not supported where a person may have several rows", what),
+             errdetail_plural("Up to %d row of one person of %s counts in this answer.",
+                              "Up to %d rows of one person of %s count in this answer.", question->units->max_rows,
+                              question->units->max_rows, question->settings->relation_name),
+             errhint("%s", hint)));
+}
+
+void check_units(const rows::Question *question, const Wanted &wanted) {
+    if (rows::counts_values(question))
+        rows::refuse_values(
+            "the risk of each person",
+            "What one person's values add to the answer depends on everybody else's. Ask under a policy "
+            "with tau, whose price does not depend on the rows; dp_explain() tells it.");
+    const rows::Units *units = question->units;
+    if (units == nullptr)
+        return;
+    if (wanted.groups && (units->clipped || units->path->unit_table != question->settings->relation))
+        ereport(ERROR,
+                (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+                 errmsg("groups of people are compared in the table of people alone, with one row for each"),
+                 errdetail("A condition over the rows of %s says nothing about a person.",
+                           question->settings->relation_name),
+                 errhint("Ask over a view of the table whose key is the unit, or leave group_a and group_b out.")));
+    if (!units->clipped)
+        return;
+    if (wanted.calibration == privacy::Calibration::published)
+        refuse(question, "calibration \"published\"", "Use 'sound': the papers know one row of each person.");
+    if (wanted.exact)
+        refuse(question, "the exact indicator", "Leave exact out.");
+    if (wanted.output)
+        refuse(question, "the indicator of an output", "Use the expected one: dp_risk, dp_risk_records.");
+}
+
+// Whether each row of the table is a person, and each person a row of it.
+static bool is_table_of_people(const catalog::Settings *settings) {
+    const catalog::UnitPath *path = settings->unit;
+    if (!path->keyed || path->unit_table != settings->relation)
+        return false;
+    Relation table = table_open(settings->relation, NoLock);
+    bool there = true;
+    for (int i = 0; i < path->ncolumns; i++)
+        there &= border::is_never_null(RelationGetDescr(table), path->columns[i] - 1);
+    table_close(table, NoLock);
+    return there;
+}
+
+void check_general(const catalog::Settings *settings) {
+    if (settings->unit == nullptr || is_table_of_people(settings))
+        return;
+    ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+                    errmsg("a general query over %s is not supported: a person may have several rows, or none, in it",
+                           settings->relation_name),
+                    errdetail("Risks of general queries leave out one row at a time."),
+                    errhint("Ask a query of the common form (count, sum, avg over one view), or over a table of "
+                            "people with one row for each.")));
+}
+
+// ---- the population ------------------------------------------------------------------------------------------------
+
+// Its units are there and short, as those of the question's own rows are.
+static Node *has_unit(List *columns) {
+    Node *condition = nullptr;
+    ListCell *cell;
+    foreach (cell, columns) {
+        auto *column = static_cast<Node *>(lfirst(cell));
+        condition = make_and_qual(condition, rows::null_test(rows::another(column), IS_NOT_NULL));
+        condition = make_and_qual(condition, rows::short_key_condition(column));
+    }
+    return condition;
+}
+
+// Adds columns to a query that was made for aggregates and has none.
+static void add_columns(Query *query, const List *columns) {
+    query->hasAggs = false;
+    ListCell *cell;
+    foreach (cell, columns)
+        rows::add_target(query, rows::another(static_cast<Node *>(lfirst(cell))));
+}
+
+// Makes the union of two queries, for tables that are joined, each by itself.
+static Query *make_union(Query *a, Query *b);
+
+static Query *units_of_joined(const rows::Question *question) {
+    Query *all = nullptr;
+    for (int i = 0; i < question->nsources; i++) {
+        if (question->sources[i].settings == nullptr)
+            continue;
+        List *values = NIL;
+        Query *query = rows::select_from_source(question, i, &values);
+        add_columns(query, values);
+        all = all == nullptr ? query : make_union(all, query);
+    }
+    return all;
+}
+
+static Query *units_of_rows(const rows::Question *question) {
+    if (rows::is_joined(question))
+        return units_of_joined(question);
+    const rows::Units *units = question->units;
+    Query *query = rows::select_from_sources(question, units->clipped ? nullptr : units->links);
+    add_columns(query, units->values);
+    return query;
+}
+
+// Locked and checked like the question's own table. checked: it and its parts are added.
+static Query *units_of_table(Oid table, List **checked) {
+    LockRelationOid(table, AccessShareLock);
+    StringInfoData versions;
+    initStringInfo(&versions);
+    catalog::Reading reading = catalog::Reading::open();
+    catalog::UnitPath *path = catalog::read_unit_path(reading, table, &versions);
+    reading.close();
+    if (path == nullptr || !path->direct)
+        ereport(ERROR, (errcode(ERRCODE_LOCK_NOT_AVAILABLE), // nothing of a row is to blame
+                        errmsg("the settings of %s are changing", get_rel_name(table)), errhint("Ask again.")));
+    *checked = list_concat_unique_oid(*checked, catalog::check_protectable(table));
+    *checked = list_concat_unique_oid(*checked, catalog::check_unit_path(path));
+    List *columns = NIL;
+    for (int i = 0; i < path->ncolumns; i++) {
+        Oid type, collation;
+        int32 typmod;
+        get_atttypetypmodcoll(table, path->columns[i], &type, &typmod, &collation);
+        columns = lappend(columns, makeVar(1, path->columns[i], type, typmod, collation, 0));
+    }
+    Query *query = rows::make_aggregation(rows::relation_entry(table, true), has_unit(columns));
+    border::set_permission(query, linitial_node(RangeTblEntry, query->rtable), 0);
+    add_columns(query, columns);
+    return query;
+}
+
+static Node *range_table_ref(int at) {
+    auto *ref = makeNode(RangeTblRef);
+    ref->rtindex = at;
+    return reinterpret_cast<Node *>(ref);
+}
+
+static SortGroupClause *equality_of(Oid type) {
+    auto *clause = makeNode(SortGroupClause);
+    get_sort_group_operators(type, true, true, false, &clause->sortop, &clause->eqop, nullptr, &clause->hashable);
+    return clause;
+}
+
+// a UNION b
+static Query *make_union(Query *a, Query *b) {
+    auto *query = makeNode(Query);
+    query->commandType = CMD_SELECT;
+    query->canSetTag = true;
+    query->rtable = list_make2(rows::subquery_entry(a, "a"), rows::subquery_entry(b, "b"));
+    query->jointree = makeFromExpr(NIL, nullptr);
+    auto *both = makeNode(SetOperationStmt);
+    both->op = SETOP_UNION;
+    both->larg = range_table_ref(1);
+    both->rarg = range_table_ref(2);
+    ListCell *cell;
+    foreach (cell, a->targetList) {
+        auto *value = reinterpret_cast<Node *>(lfirst_node(TargetEntry, cell)->expr);
+        Oid type = exprType(value), collation = exprCollation(value);
+        auto number = static_cast<AttrNumber>(foreach_current_index(cell) + 1);
+        both->colTypes = lappend_oid(both->colTypes, type);
+        both->colTypmods = lappend_int(both->colTypmods, -1);
+        both->colCollations = lappend_oid(both->colCollations, collation);
+        both->groupClauses = lappend(both->groupClauses, equality_of(type));
+        rows::add_target(query, reinterpret_cast<Node *>(makeVar(1, number, type, -1, collation, 0)));
+    }
+    query->setOperations = reinterpret_cast<Node *>(both);
+    return query;
+}
+
+// SELECT DISTINCT
+static void make_distinct(Query *query) {
+    ListCell *cell;
+    foreach (cell, query->targetList) {
+        auto *target = lfirst_node(TargetEntry, cell);
+        SortGroupClause *clause = equality_of(exprType(reinterpret_cast<Node *>(target->expr)));
+        clause->tleSortGroupRef = target->ressortgroupref = target->resno;
+        query->distinctClause = lappend(query->distinctClause, clause);
+    }
+}
+
+// Whose people are counted beside those of the question's own table; InvalidOid: nobody's.
+static Oid other_table(const rows::Question *question) {
+    Oid table = question->units->path->unit_table;
+    for (int i = 0; i < question->nsources; i++)
+        if (question->sources[i].relation == table)
+            return InvalidOid;
+    return table;
+}
+
+void check_population(const rows::Question *question) {
+    List *checked = NIL;
+    if (question->units != nullptr && OidIsValid(other_table(question)))
+        (void)units_of_table(other_table(question), &checked);
+}
+
+int64 count_units(const rows::Question *question) {
+    List *checked = list_copy(question->checked);
+    Oid unit_table = other_table(question);
+    Query *units = units_of_rows(question);
+    if (OidIsValid(unit_table))
+        units = make_union(units, units_of_table(unit_table, &checked));
+    else if (units->setOperations == nullptr)
+        make_distinct(units);
+    Query *count = rows::make_aggregation(rows::subquery_entry(units, "units"), nullptr);
+    rows::add_target(count, reinterpret_cast<Node *>(rows::make_aggregate(F_COUNT_, INT8OID, NIL, nullptr)));
+    int64 n = 0;
+    run_counts(count, &n, checked);
+    return n;
+}
+
+// ---- one unit ------------------------------------------------------------------------------------------------------
+
+namespace {
+struct Work {
+    const rows::Question *question;
+    privacy::Mechanism mechanism;
+    Memo *memo;
+    privacy::PisProfile *profile;
+    uint64 kept_when_checked; // different PIS
+    int64 units;              // that have rows inside the WHERE
+    privacy::int128 *totals;  // of declared groups, or the only one: group by group; null where groups are discovered
+    double *brought, *kept;   // norms, per measure
+    Datum *values;            // of memo->desc
+    bool *nulls;
+};
+} // namespace
+
+static void check_profile(Work *work) {
+    constexpr uint64 at_times = 65536;
+    uint64 kept = work->profile->kept();
+    if (kept < work->kept_when_checked + at_times)
+        return;
+    work->kept_when_checked = kept;
+    check_memory(32.0 * static_cast<double>(kept), psprintf(UINT64_FORMAT " different risks", kept),
+                 "use Laplace noise");
+}
+
+static void add_totals(const Work *work, const rows::Unit *unit) {
+    int width = work->question->ncoordinates;
+    const rows::UnitContribution &brought = unit->contribution;
+    for (int i = 0; work->totals != nullptr && i < brought.ngroups; i++)
+        for (int c = 0; c < width; c++)
+            work->totals[int64{brought.groups[i]} * width + c] += brought.values[int64{i} * width + c];
+}
+
+static privacy::Halves halves_of(const privacy::Measure &measure, const privacy::int128 *values) {
+    return privacy::released_halves(measure.kind, values);
+}
+
+// Holds what a measure adds up to: count or sum, or both.
+struct Numbers {
+    double count, sum;
+};
+// Core region.
+static Numbers numbers_of(const rows::Question *question, int j, const privacy::int128 *values) {
+    const privacy::Measure &measure = (*question->measures)[j];
+    if (!measure.has_parts()) {
+        double value = static_cast<double>(*values) * privacy::unit_of(measure, question->bounds[j]);
+        return measure.kind == privacy::MeasureKind::count ? Numbers{value, 0} : Numbers{0, value};
+    }
+    privacy::Halves halves = halves_of(measure, values);
+    privacy::PairRelease pair = privacy::release_pair(halves.s1, halves.s0, *question->bounds[j]);
+    return Numbers{pair.count_exact, pair.sum};
+}
+
+static void put_unit(Work *work, const rows::Unit *unit) {
+    const rows::Question *question = work->question;
+    const rows::UnitContribution &kept = unit->contribution;
+    int width = question->ncoordinates, at = list_length(question->units->values), first = 0;
+    memcpy(work->values, unit->columns, sizeof(Datum) * at);
+    auto *sums = static_cast<privacy::int128 *>(palloc0(sizeof(privacy::int128) * (width + 1)));
+    for (int i = 0; i < kept.ngroups; i++)
+        for (int c = 0; c < width; c++)
+            sums[c] += kept.values[int64{i} * width + c];
+    for (int j = 0; j < question->nmeasures; j++) {
+        const privacy::Measure &measure = (*question->measures)[j];
+        Numbers numbers = border::core([&] { return numbers_of(question, j, sums + first); });
+        if (measure.kind != privacy::MeasureKind::sum)
+            work->values[at++] = Float8GetDatum(numbers.count);
+        if (measure.kind != privacy::MeasureKind::count)
+            work->values[at++] = Float8GetDatum(numbers.sum);
+        first += measure.coordinates();
+    }
+    work->values[at++] = Int32GetDatum(kept.ngroups);
+    work->values[at] = Float8GetDatum(privacy::share_left(question->nmeasures, work->brought, work->kept));
+    tuplestore_putvalues(work->memo->kept, work->memo->desc, work->values, work->nulls);
+}
+
+static void take_unit(void *sink, rows::Unit *unit) {
+    auto *work = static_cast<Work *>(sink);
+    const rows::Question *question = work->question;
+    Memo *memo = work->memo;
+    rows::UnitContribution *brought = &unit->contribution;
+    bool shown = memo->kept != nullptr;
+    if (shown)
+        privacy::measure_norms(*question->measures, brought->values, brought->ngroups, work->brought);
+    rows::clip_contribution(question, brought);
+    double pis = privacy::unit_pis(work->mechanism, *question->measures, *question->norms, *question->sensitivities,
+                                   brought->values, brought->ngroups);
+    border::core([&] { work->profile->add(pis, 1); });
+    check_profile(work);
+    add_totals(work, unit);
+    work->units++;
+    if (!shown)
+        return;
+    privacy::measure_norms(*question->measures, brought->values, brought->ngroups, work->kept);
+    *memo->records.append() = Record{1, pis, 0, false, false};
+    memo->nrecords++;
+    put_unit(work, unit);
+}
+
+// ---- its columns ---------------------------------------------------------------------------------------------------
+
+static const char *clipped_name(const char *name) {
+    int length = static_cast<int>(strlen(name));
+    return pnstrdup(name, pg_mbcliplen(name, length, NAMEDATALEN - 1));
+}
+
+// fn: what is shown of a measure. Two of one name are told apart by their number.
+static const char *name_of(const rows::Question *question, int j, const char *fn) {
+    const privacy::Measure &measure = (*question->measures)[j];
+    if (measure.of_units)
+        return clipped_name(measure.filter < 0 ? "groups counted" : psprintf("groups counted %d", j + 1));
+    const char *what = measure.argument < 0 ? "*" : rows::argument_text(question, measure.calls.front());
+    if (measure.filter < 0 && strlen(what) < NAMEDATALEN - 10)
+        return psprintf("%s(%s)", fn, what);
+    int room = pg_mbcliplen(what, static_cast<int>(strlen(what)), NAMEDATALEN - 24);
+    return psprintf("%s(%.*s) %d", fn, room, what, j + 1);
+}
+
+static TupleDesc describe(const rows::Question *question) {
+    const rows::Units *units = question->units;
+    const catalog::UnitPath *at = units->path;
+    while (!at->direct)
+        at = at->parent;
+    int columns = list_length(units->values) + 2; // and one number of each measure, or two
+    for (const privacy::Measure &measure : *question->measures)
+        columns += measure.has_parts() ? 2 : 1;
+    TupleDesc desc = CreateTemplateTupleDesc(columns);
+    int n = 0;
+    ListCell *cell;
+    foreach (cell, units->values) {
+        auto *value = static_cast<Node *>(lfirst(cell));
+        TupleDescInitEntry(desc, n + 1, get_attname(at->relation, at->columns[n], false), exprType(value),
+                           exprTypmod(value), 0);
+        TupleDescInitEntryCollation(desc, ++n, exprCollation(value));
+    }
+    for (int j = 0; j < question->nmeasures; j++) {
+        privacy::MeasureKind kind = (*question->measures)[j].kind;
+        if (kind != privacy::MeasureKind::sum)
+            TupleDescInitEntry(desc, ++n, name_of(question, j, "count"), FLOAT8OID, -1, 0);
+        if (kind != privacy::MeasureKind::count)
+            TupleDescInitEntry(desc, ++n, name_of(question, j, "sum"), FLOAT8OID, -1, 0);
+    }
+    TupleDescInitEntry(desc, ++n, "groups", INT4OID, -1, 0);
+    TupleDescInitEntry(desc, ++n, "kept", FLOAT8OID, -1, 0);
+    border::tell_columns_apart(desc);
+    return BlessTupleDesc(desc);
+}
+
+// ---- groups of the answer ------------------------------------------------------------------------------------------
+
+// Core region. In what exact_answer reads: of a count or a sum it, of a pair both, of a triple its moments as well.
+static privacy::GroupState state_of(const rows::Question *question, int j, const privacy::int128 *values) {
+    const privacy::Measure &measure = (*question->measures)[j];
+    Numbers numbers = numbers_of(question, j, values);
+    privacy::GroupState state;
+    state.values = state.rows = std::llround(numbers.count);
+    state.sum = numbers.sum;
+    if (measure.kind == privacy::MeasureKind::triple) {
+        const auto one = static_cast<long double>(privacy::pair_one);
+        const long double squares = values[0] / one, middle = values[1] / one, rest = values[2] / one;
+        state.positions = squares - rest;
+        state.squares = squares - middle + rest;
+    }
+    return state;
+}
+
+static void add_group(const rows::Question *question, Memo *memo, const privacy::int128 *values) {
+    privacy::GroupState *states = memo->states.append();
+    for (int j = 0; j < question->nmeasures; j++) {
+        states[j] = border::core([&] { return state_of(question, j, values); });
+        const privacy::Measure &measure = (*question->measures)[j];
+        if (measure.has_parts() && states[j].values > 0 &&
+            (memo->smallest_group == 0 || states[j].values < memo->smallest_group))
+            memo->smallest_group = states[j].values;
+        values += measure.coordinates();
+    }
+    memo->ngroups++;
+}
+
+static void raise_changed(const rows::Question *question) {
+    ereport(ERROR, (errcode(ERRCODE_LOCK_NOT_AVAILABLE),
+                    errmsg("partitions of %s changed while it was asked", question->settings->relation_name),
+                    errhint("Ask again.")));
+}
+
+static void read_groups(const rows::Question *question, Memo *memo) {
+    rows::Sums sums = {};
+    sums.desc = rows::describe_unit_sums(question);
+    sums.store = tuplestore_begin_heap(false, false, work_mem);
+    if (!rows::sum_units(question, question->checked, &sums))
+        raise_changed(question);
+    auto *values = static_cast<privacy::int128 *>(palloc0(sizeof(privacy::int128) * (question->ncoordinates + 1)));
+    TupleTableSlot *slot = MakeSingleTupleTableSlot(sums.desc, &TTSOpsMinimalTuple);
+    while (tuplestore_gettupleslot(sums.store, true, false, slot)) {
+        CHECK_FOR_INTERRUPTS();
+        slot_getallattrs(slot);
+        rows::read_unit_sums(question, slot->tts_values, values);
+        add_group(question, memo, values);
+    }
+    ExecDropSingleTupleTableSlot(slot);
+    rows::discard(&sums);
+}
+
+// ---- reading -------------------------------------------------------------------------------------------------------
+
+// Calls `read` as the tables' owner, under pinned settings and the active snapshot.
+template <class Read> static void as_reader(const rows::Question *question, Read &&read) {
+    border::SettingsScope settings = border::SettingsScope::enter();
+    border::RoleScope role = border::RoleScope::enter(question->settings->owner);
+    border::PathScope path = border::PathScope::enter(); // an analyst comes here, too, under within_data
+    rows::pin_nodes(question->settings->relation);
+    PushActiveSnapshot(GetActiveSnapshot());
+    read();
+    PopActiveSnapshot();
+    path.leave();
+    role.leave();
+    settings.leave();
+}
+
+void add_groups_of_units(const rows::Question *question, Memo *memo) {
+    if (question->thresholded && memo->ngroups == 0)
+        as_reader(question, [&] { read_groups(question, memo); });
+}
+
+static void prepare(Work *work, Detail detail) {
+    const rows::Question *question = work->question;
+    Memo *memo = work->memo;
+    using Keep = privacy::PisProfile::Keep;
+    // With Laplace noise every RDR is its PIS and a constant: one variance serves all candidates.
+    bool values = detail == Detail::profile && work->mechanism != privacy::Mechanism::laplace;
+    work->profile = border::context_new<privacy::PisProfile>(values ? Keep::values : Keep::range);
+    int groups = question->leaf->nkeys == 0 ? 1 : question->ngroups;
+    if (!question->thresholded)
+        work->totals = static_cast<privacy::int128 *>(
+            palloc0(sizeof(privacy::int128) * (int64{groups} * question->ncoordinates + 1)));
+    memo->states = border::Spill<privacy::GroupState>::make(question->nmeasures, share_of_memory());
+    memo->records = border::Spill<Record>::make(1, share_of_memory());
+    if (detail != Detail::records)
+        return;
+    memo->desc = describe(question);
+    memo->kept = tuplestore_begin_heap(false, false, work_mem);
+    work->brought = static_cast<double *>(palloc0(sizeof(double) * (question->nmeasures + 1)));
+    work->kept = static_cast<double *>(palloc0(sizeof(double) * (question->nmeasures + 1)));
+    work->values = static_cast<Datum *>(palloc0(sizeof(Datum) * memo->desc->natts));
+    work->nulls = static_cast<bool *>(palloc0(sizeof(bool) * memo->desc->natts));
+}
+
+static bool has_parts(const rows::Question *question) {
+    for (const privacy::Measure &measure : *question->measures)
+        if (measure.has_parts())
+            return true;
+    return false;
+}
+
+static void read_units(Work *work) {
+    const rows::Question *question = work->question;
+    Memo *memo = work->memo;
+    if (!rows::for_each_unit(question, question->checked, memo->kept != nullptr, take_unit, work))
+        raise_changed(question);
+    // A unit that is deleted meanwhile is in neither: both are read under one snapshot.
+    memo->rows = Max(count_units(question), work->units);
+    memo->outside = memo->rows - work->units;
+    border::core([&] { work->profile->add(0, memo->outside); });
+    if (question->thresholded && has_parts(question)) // how accurate averages are is shown
+        read_groups(question, memo);
+}
+
+Memo *leave_one_unit_out(const rows::Question *question, privacy::Mechanism mechanism, Detail detail) {
+    auto *memo = static_cast<Memo *>(palloc0(sizeof(Memo)));
+    Work work = {};
+    work.question = question;
+    work.mechanism = mechanism;
+    work.memo = memo;
+    prepare(&work, detail);
+    as_reader(question, [&] { read_units(&work); });
+    if (work.totals != nullptr)
+        for (int group = 0; group < (question->leaf->nkeys == 0 ? 1 : question->ngroups); group++)
+            add_group(question, memo, work.totals + int64{group} * question->ncoordinates);
+    memo->profile = work.profile;
+    memo->profile_a = memo->profile_b = border::context_new<privacy::PisProfile>();
+    memo->groups_present = memo->ngroups;
+    return memo;
+}
+
+} // namespace dp::risk

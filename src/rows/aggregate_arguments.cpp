@@ -1,0 +1,248 @@
+#include "rows/aggregate_arguments.hpp"
+
+#include "privacy/joint.hpp"
+#include "privacy/triple.hpp"
+
+#include "border/scope.hpp"
+#include "border/versions.hpp"
+#include "border/walk.hpp"
+#include "catalog/settings.hpp"
+#include "query/constants.hpp"
+#include "query/two_columns.hpp"
+#include "query/exists.hpp"
+#include "query/grammar.hpp"
+#include "query/total.hpp"
+#include "rows/compared.hpp"
+#include "rows/nodes.hpp"
+#include "rows/public_values.hpp"
+#include "rows/texts.hpp"
+
+namespace dp::rows {
+
+// ---- columns -------------------------------------------------------------------------------------------------------
+
+static bool is_integer_type(Oid type) {
+    return type == INT2OID || type == INT4OID || type == INT8OID;
+}
+
+static bool has_bounds(Oid type) {
+    return is_integer_type(type) || type == FLOAT4OID || type == FLOAT8OID || type == NUMERICOID || type == DATEOID ||
+           type == TIMESTAMPOID || type == TIMESTAMPTZOID;
+}
+
+static bool is_public_column(const Question *question, AttrNumber column) {
+    const query::Source *source = query::source_of(question->leaf, query::varno_of(column));
+    return source != nullptr && source->is_public;
+}
+
+// Declared by the controller; those of a public table's column are where its values lie.
+static const privacy::Bounds *declared_bounds(const catalog::Reading &reading, const Question *question,
+                                              AttrNumber column, bool whole) {
+    const Oid relation = relation_of(question, column);
+    return is_public_column(question, column)
+               ? public_bounds(reading, relation, query::source_of(question->leaf, query::varno_of(column))->reader,
+                               query::attno_of(column))
+               : catalog::column_bounds(reading, relation, column_name(question, column), whole);
+}
+
+static query::Range declared_range(const ColumnRanges *columns, const Var *column) {
+    Oid type = getBaseType(column->vartype);
+    const Question *question = columns->question;
+    const AttrNumber number = query::column_number(column);
+    query::Range range = {query::span_of_type(column->vartype), is_nullable(question, number)};
+    if (!has_bounds(type))
+        return range;
+    int decimals = query::decimals_of_type(column->vartype, column->vartypmod);
+    const privacy::Bounds *bounds = declared_bounds(*columns->reading, question, number, decimals == 0);
+    range.span.decimals = decimals;
+    if (bounds != nullptr)
+        range.span = border::core([&] { return privacy::span_of_bounds(*bounds, decimals); });
+    return range;
+}
+
+ColumnRanges column_ranges(const catalog::Reading &reading, const Question *question) {
+    int last = 0;
+    for (int i = 0; i < question->nsources; i++)
+        last = Max(last, query::column_number(question->sources[i].source->varno,
+                                              static_cast<AttrNumber>(natts_of(question->sources[i].relation))));
+    return ColumnRanges{&reading, question, static_cast<query::Range *>(palloc0(sizeof(query::Range) * (last + 1))),
+                        static_cast<bool *>(palloc0(sizeof(bool) * (last + 1))), 0, nullptr};
+}
+
+query::Range range_of_column(const Var *column, void *context) {
+    auto *columns = static_cast<ColumnRanges *>(context);
+    if (column->varno == query::unit_varno)
+        return columns->question->per_unit->ranges[column->varattno - 1];
+    if (query::test_of(columns->question->leaf, column) != nullptr)
+        return query::Range{query::span_of_type(BOOLOID), false};
+    const AttrNumber number = query::column_number(column);
+    if (!columns->is_known[number]) {
+        columns->known[number] = declared_range(columns, column);
+        columns->is_known[number] = true;
+    }
+    return columns->known[number];
+}
+
+static void narrow_range(Node *expression, query::Range *range, void *context) {
+    narrow(static_cast<ColumnRanges *>(context)->narrowed, expression, range);
+}
+
+query::Range range_over_columns(Node *expression, ColumnRanges *columns) {
+    return query::range_of(expression, range_of_column, columns, narrow_range);
+}
+
+// ---- expressions ---------------------------------------------------------------------------------------------------
+
+// Counts as if each aggregate evaluated its argument by itself, those of a triple three times, as where Citus keeps the rows, those of
+// two columns six times, and a selection once more.
+static void add_evaluations(const query::Leaf *leaf, int argument, const query::RowCost &once, query::RowCost *cost) {
+    constexpr int of_triple = 3, of_joint = privacy::coordinates_of(privacy::MeasureKind::moments), of_selection = 1;
+    int times = 0;
+    for (int i = 0; i < leaf->naggregates; i++)
+        if (leaf->aggregates[i].argument == argument)
+            times += of_selection + (privacy::is_spread(leaf->aggregates[i].fn)  ? of_triple
+                                     : privacy::is_joint(leaf->aggregates[i].fn) ? of_joint
+                                                                                 : 1);
+    cost->calls += times * once.calls;
+    cost->linear += times * once.linear;
+    cost->quadratic += times * once.quadratic;
+}
+
+static const privacy::Bounds *bounds_of_span(const privacy::Span &span, Oid type) {
+    auto *bounds = border::context_new<privacy::Bounds>();
+    const bool bounded = border::core([&] {
+        std::optional<privacy::Bounds> found = privacy::bounds_of_span(span, is_integer_type(type));
+        if (found)
+            *bounds = *found;
+        return found.has_value();
+    });
+    return bounded ? bounds : nullptr;
+}
+
+namespace {
+struct Resolved {
+    Node *node; // total
+    const privacy::Bounds *bounds;
+};
+} // namespace
+
+// Of two columns that one. A whole number that is cast to double precision is one for its bounds as well: they are those of the number.
+static Resolved resolve_part(ColumnRanges *columns, Node *part, query::RowCost *cost) {
+    Node *folded = map_to_tables(part, columns->question);
+    const query::Range range = range_over_columns(folded, columns);
+    return Resolved{query::make_total(folded, nullptr, cost), bounds_of_span(range.span, exprType(folded))};
+}
+
+// Makes each part total by itself: the point of two constants is none.
+static void resolve_joint(ColumnRanges *columns, const List *parts, Expression *expression, query::RowCost *cost) {
+    const Resolved y = resolve_part(columns, static_cast<Node *>(linitial(parts)), cost);
+    const Resolved x = resolve_part(columns, static_cast<Node *>(lsecond(parts)), cost);
+    *expression = {query::joint_argument(y.node, x.node), y.bounds, x.bounds, -1, nullptr, false};
+}
+
+void resolve_arguments(ColumnRanges *columns, Question *question, query::RowCost *cost) {
+    const List *arguments = question->leaf->arguments;
+    question->expressions = static_cast<Expression *>(palloc0(sizeof(Expression) * (list_length(arguments) + 1)));
+    ListCell *cell;
+    foreach (cell, arguments) {
+        Expression *expression = &question->expressions[foreach_current_index(cell)];
+        query::RowCost once = {};
+        if (const List *parts = query::joint_parts(static_cast<Node *>(lfirst(cell))))
+            resolve_joint(columns, parts, expression, &once);
+        else {
+            // The range is found before it is made total, as total functions have other names.
+            Node *folded = map_to_tables(static_cast<Node *>(lfirst(cell)), question);
+            query::Range range = range_over_columns(folded, columns);
+            const privacy::Span declared = query::range_of(folded, range_of_column, columns).span;
+            Oid type = getBaseType(exprType(folded));
+            *expression = {query::make_total(folded, nullptr, &once), bounds_of_span(range.span, type), nullptr,
+                           type == NUMERICOID ? range.span.decimals : -1, another(folded),
+                           range.span.low != declared.low || range.span.high != declared.high};
+        }
+        add_evaluations(question->leaf, foreach_current_index(cell), once, cost);
+    }
+}
+
+void narrow_columns(ColumnRanges *columns, Question *question) {
+    const int n = question->leaf->naggregates;
+    question->narrowed = static_cast<const privacy::Bounds **>(palloc0(sizeof(privacy::Bounds *) * (n + 1)));
+    for (int i = 0; i < n; i++) {
+        auto *column = reinterpret_cast<Var *>(question->arguments[i]);
+        if (column == nullptr)
+            continue;
+        const privacy::Span declared = range_of_column(column, columns).span;
+        const privacy::Span span = range_over_columns(question->arguments[i], columns).span;
+        if (span.low != declared.low || span.high != declared.high)
+            question->narrowed[i] = bounds_of_span(span, getBaseType(column->vartype));
+    }
+}
+
+// ---- bounds --------------------------------------------------------------------------------------------------------
+
+static const privacy::Bounds *bounds_of_column(const catalog::Reading &reading, const Question *question,
+                                               AttrNumber column) {
+    Oid relation = relation_of(question, column);
+    const char *name = column_name(question, column), *table = catalog::qualified_name(relation);
+    const privacy::Bounds *bounds = declared_bounds(
+        reading, question, column, is_integer_type(getBaseType(get_atttype(relation, query::attno_of(column)))));
+    if (bounds == nullptr && is_public_column(question, column))
+        ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+                        errmsg("column %s of public table %s has no bounds", quote_identifier(name), table),
+                        errdetail("Its values are its bounds: there is none, or one that is no bound (NaN, infinite, "
+                                  "from 1e250 on)."),
+                        errhint("Bound it: WHERE %s BETWEEN LOW AND HIGH, or least(greatest(%s, LOW), HIGH).",
+                                quote_identifier(name), quote_identifier(name))));
+    if (bounds == nullptr)
+        ereport(ERROR,
+                (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+                 errmsg("column %s of %s has no declared bounds: ask for it WHERE %s BETWEEN LOW AND HIGH",
+                        quote_identifier(name), table, quote_identifier(name)),
+                 errhint("Bound it: WHERE %s BETWEEN LOW AND HIGH, or least(greatest(%s, LOW), HIGH). Or ask the "
+                         "controller for dp_set_bounds('%s', '%s', LOW, HIGH).",
+                         quote_identifier(name), quote_identifier(name), table, name)));
+    return bounds;
+}
+
+void refuse_unbounded(const Question *question, const char *text) {
+    ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+                    errmsg("no bounds of %s follow from what is declared of the columns of %s", text,
+                           question->settings->relation_name),
+                    errhint("Bound it: %sleast(greatest(%s, LOW), HIGH), where NULL "
+                            "counts as LOW. Or ask the controller for bounds of the columns in it: "
+                            "dp_set_bounds('%s', COLUMN_NAME, LOW, HIGH).",
+                            // An aggregate of one person's rows stands in no WHERE by itself.
+                            question->per_unit != nullptr ? "" : psprintf("WHERE %s BETWEEN LOW AND HIGH, or ", text),
+                            text, question->settings->relation_name)));
+    pg_unreachable();
+}
+
+// Of two columns that one; else the argument. Of a column it is known whose it is.
+[[noreturn]] static void refuse_part(const catalog::Reading &reading, const Question *question, int aggregate,
+                                     int part) {
+    const query::Aggregate &call = question->leaf->aggregates[aggregate];
+    auto *argument = static_cast<Node *>(list_nth(written_arguments(call), part));
+    if (privacy::is_joint(call.fn) && IsA(argument, Var) && castNode(Var, argument)->varno != query::unit_varno)
+        (void)bounds_of_column(reading, question,
+                               query::column_number(castNode(Var, map_to_tables(argument, question))));
+    refuse_unbounded(question, expression_text(question, list_make1(argument)));
+}
+
+const privacy::Bounds *argument_bounds(const catalog::Reading &reading, const Question *question, int aggregate) {
+    const Expression *expression = expression_of(question, aggregate);
+    if (expression == nullptr && question->narrowed[aggregate] != nullptr)
+        return question->narrowed[aggregate];
+    if (expression == nullptr)
+        return bounds_of_column(reading, question, question->argument_columns[aggregate]);
+    if (expression->bounds == nullptr)
+        refuse_part(reading, question, aggregate, 0);
+    return expression->bounds;
+}
+
+const privacy::Bounds *second_bounds(const catalog::Reading &reading, const Question *question, int aggregate) {
+    const Expression *expression = expression_of(question, aggregate);
+    if (expression->second == nullptr)
+        refuse_part(reading, question, aggregate, 1);
+    return expression->second;
+}
+
+} // namespace dp::rows

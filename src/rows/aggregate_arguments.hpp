@@ -1,0 +1,38 @@
+// What is summed or averaged: a column with declared bounds, or an expression whose bounds follow from those of its columns
+// (formulas.md, 8.8).
+#pragma once
+
+#include "query/cost.hpp"
+#include "query/range.hpp"
+#include "rows/question.hpp"
+
+namespace dp::rows {
+
+struct Narrowed;
+
+// Where the values of the tables' columns lie; each is looked up once.
+struct ColumnRanges {
+    const catalog::Reading *reading;
+    const Question *question;
+    query::Range *known; // by query::column_number
+    bool *is_known;
+    double tried; // nanoseconds that derived groups have cost so far (rows/expression_groups)
+    const Narrowed *narrowed; // by what WHERE says (rows/narrowed); null: not yet known
+};
+ColumnRanges column_ranges(const catalog::Reading &reading, const Question *question);
+query::Range range_of_column(const Var *column, void *columns); // ColumnRanges *
+query::Range range_over_columns(Node *expression, ColumnRanges *columns); // over the tables, constants folded
+// Computed once per argument that is no column: the node that is evaluated, and where its values lie.
+void resolve_arguments(ColumnRanges *columns, Question *question, query::RowCost *cost);
+
+// Narrows the bounds of arguments that are columns, once these are known.
+void narrow_columns(ColumnRanges *columns, Question *question);
+
+// 55000: nobody declared bounds of the column, or the expression has none.
+const privacy::Bounds *argument_bounds(const catalog::Reading &reading, const Question *question, int aggregate);
+// Of two columns those of the second, x.
+const privacy::Bounds *second_bounds(const catalog::Reading &reading, const Question *question, int aggregate);
+// 55000: none follow of an expression.
+[[noreturn]] void refuse_unbounded(const Question *question, const char *text);
+
+} // namespace dp::rows

@@ -1,0 +1,231 @@
+#include "rows/partition_union.hpp"
+
+#include "border/scope.hpp"
+#include "border/walk.hpp"
+#include "catalog/foreign_part.hpp"
+#include "rows/nodes.hpp"
+
+namespace dp::rows {
+
+// ---- one leaf ------------------------------------------------------------------------------------------------------
+
+namespace {
+struct Move {
+    Oid table, leaf;
+    bool sent; // the leaf is a foreign table
+};
+} // namespace
+
+static Node *choice_of(Node *condition, bool then) {
+    auto *when = makeNode(CaseWhen);
+    when->expr = reinterpret_cast<Expr *>(condition);
+    when->result = reinterpret_cast<Expr *>(makeBoolConst(then, false));
+    when->location = -1;
+    auto *choice = makeNode(CaseExpr);
+    choice->casetype = BOOLOID;
+    choice->args = list_make1(when);
+    choice->defresult = reinterpret_cast<Expr *>(makeBoolConst(!then, false));
+    choice->location = -1;
+    return reinterpret_cast<Node *>(choice);
+}
+
+// IS TRUE and the like as postgres_fdw knows them: it sends no BooleanTest.
+static Node *plain_test(const BooleanTest *test, Node *argument) {
+    bool of_false = test->booltesttype == IS_FALSE || test->booltesttype == IS_NOT_FALSE;
+    if (test->booltesttype == IS_UNKNOWN || test->booltesttype == IS_NOT_UNKNOWN) {
+        auto *null = makeNode(NullTest);
+        null->arg = reinterpret_cast<Expr *>(argument);
+        null->nulltesttype = test->booltesttype == IS_UNKNOWN ? IS_NULL : IS_NOT_NULL;
+        null->location = -1;
+        return reinterpret_cast<Node *>(null);
+    }
+    if (of_false)
+        argument = reinterpret_cast<Node *>(makeBoolExpr(NOT_EXPR, list_make1(argument), -1));
+    return choice_of(argument, test->booltesttype == IS_TRUE || test->booltesttype == IS_FALSE);
+}
+
+// A column, or one that passes the limit of its size: it may stand in two places.
+static bool is_column(const Node *node) {
+    if (IsA(node, FuncExpr)) {
+        const auto *call = reinterpret_cast<const FuncExpr *>(node);
+        Oid types[2] = {ANYELEMENTOID, INT4OID};
+        return call->funcid == border::internal_function("up_to_size", 2, types) && IsA(linitial(call->args), Var);
+    }
+    return IsA(node, Var);
+}
+
+// Nor COALESCE: where all but the last are columns it is a CASE that computes nothing twice.
+static Node *plain_coalesce(const CoalesceExpr *coalesce) {
+    auto *choice = makeNode(CaseExpr);
+    choice->casetype = coalesce->coalescetype;
+    choice->casecollid = coalesce->coalescecollid;
+    choice->location = -1;
+    ListCell *cell;
+    foreach (cell, coalesce->args) {
+        auto *argument = static_cast<Expr *>(lfirst(cell));
+        if (lnext(coalesce->args, cell) == nullptr) {
+            choice->defresult = argument;
+            break;
+        }
+        if (!is_column(reinterpret_cast<Node *>(argument)))
+            return nullptr;
+        auto *test = makeNode(NullTest);
+        test->arg = static_cast<Expr *>(copyObject(argument));
+        test->nulltesttype = IS_NOT_NULL;
+        test->location = -1;
+        auto *when = makeNode(CaseWhen);
+        when->expr = reinterpret_cast<Expr *>(test);
+        when->result = argument;
+        when->location = -1;
+        choice->args = lappend(choice->args, when);
+    }
+    return choice->args == NIL ? nullptr : reinterpret_cast<Node *>(choice);
+}
+
+// From the table's columns to the leaf's, which may stand in another order.
+static Node *moved(Node *node, void *context) {
+    const auto *move = static_cast<const Move *>(context);
+    if (node == nullptr)
+        return nullptr;
+    if (IsA(node, Var)) {
+        auto *var = copyObject(castNode(Var, node));
+        var->varattno = var->varattnosyn = get_attnum(move->leaf, get_attname(move->table, var->varattno, false));
+        if (var->varattno == InvalidAttrNumber)
+            elog(ERROR, "a partition lacks a column of its table");
+        return reinterpret_cast<Node *>(var);
+    }
+    Node *result = border::mutate_expression(node, moved, context);
+    if (move->sent && IsA(result, BooleanTest))
+        return plain_test(castNode(BooleanTest, result), reinterpret_cast<Node *>(castNode(BooleanTest, result)->arg));
+    if (move->sent && IsA(result, CoalesceExpr)) {
+        Node *plain = plain_coalesce(castNode(CoalesceExpr, result));
+        return plain == nullptr ? result : plain;
+    }
+    return result;
+}
+
+Query *over_leaf(const Query *query, Oid leaf) {
+    Move move = {linitial_node(RangeTblEntry, query->rtable)->relid, leaf, catalog::is_foreign_table(leaf)};
+    Query *part = make_aggregation(relation_entry(leaf, false), moved(query->jointree->quals, &move));
+    part->targetList = reinterpret_cast<List *>(moved(reinterpret_cast<Node *>(query->targetList), &move));
+    part->groupClause = static_cast<List *>(copyObject(query->groupClause));
+    return part;
+}
+
+// ---- which leaves --------------------------------------------------------------------------------------------------
+
+// Whether no row within the leaf's bounds can meet WHERE. Bounds and WHERE are public, and the planner leaves such
+// partitions out as well.
+static bool is_refuted(const Query *query, Oid leaf) {
+    if (query->jointree->quals == nullptr)
+        return false;
+    Move move = {linitial_node(RangeTblEntry, query->rtable)->relid, leaf, false};
+    auto *where = reinterpret_cast<Expr *>(eval_const_expressions(nullptr, moved(query->jointree->quals, &move)));
+    Relation table = table_open(leaf, NoLock);
+    auto *bounds = static_cast<List *>(copyObject(RelationGetPartitionQual(table)));
+    table_close(table, NoLock);
+    auto *known = eval_const_expressions(nullptr, reinterpret_cast<Node *>(make_ands_explicit(bounds)));
+    return predicate_refuted_by(make_ands_implicit(canonicalize_qual(reinterpret_cast<Expr *>(known), true)),
+                                make_ands_implicit(canonicalize_qual(where, false)), false);
+}
+
+List *leaves_to_read(const Query *query, const List *parts) {
+    List *leaves = NIL;
+    Oid last = InvalidOid;
+    ListCell *cell;
+    foreach (cell, parts) {
+        CHECK_FOR_INTERRUPTS();
+        if (get_rel_relkind(lfirst_oid(cell)) == RELKIND_PARTITIONED_TABLE)
+            continue;
+        // One is read even if WHERE refutes all: it gives the sums of no rows. Rather one of our own.
+        if (!OidIsValid(last) || catalog::is_foreign_table(last))
+            last = lfirst_oid(cell);
+        if (!is_refuted(query, lfirst_oid(cell)))
+            leaves = lappend_oid(leaves, lfirst_oid(cell));
+    }
+    return leaves == NIL ? list_make1_oid(last) : leaves;
+}
+
+// ---- all leaves ----------------------------------------------------------------------------------------------------
+
+static Var *column_of(const Query *query, int i) {
+    auto *column = reinterpret_cast<Node *>(list_nth_node(TargetEntry, query->targetList, i)->expr);
+    return makeVar(1, static_cast<AttrNumber>(i + 1), exprType(column), exprTypmod(column), exprCollation(column), 0);
+}
+
+static Node *union_of(const Query *first, int begin, int end) {
+    if (end - begin == 1) {
+        auto *ref = makeNode(RangeTblRef);
+        ref->rtindex = begin + 1;
+        return reinterpret_cast<Node *>(ref);
+    }
+    int middle = begin + (end - begin) / 2; // a balanced tree: there may be thousands of leaves
+    auto *both = makeNode(SetOperationStmt);
+    both->op = SETOP_UNION;
+    both->all = true;
+    both->larg = union_of(first, begin, middle);
+    both->rarg = union_of(first, middle, end);
+    for (int i = 0; i < list_length(first->targetList); i++) {
+        Var *column = column_of(first, i);
+        both->colTypes = lappend_oid(both->colTypes, column->vartype);
+        both->colTypmods = lappend_int(both->colTypmods, column->vartypmod);
+        both->colCollations = lappend_oid(both->colCollations, column->varcollid);
+    }
+    return reinterpret_cast<Node *>(both);
+}
+
+// SELECT ... UNION ALL SELECT ...
+static Query *one_after_the_other(List *queries) {
+    auto *first = linitial_node(Query, queries);
+    if (list_length(queries) == 1)
+        return first;
+    auto *all = makeNode(Query);
+    all->commandType = CMD_SELECT;
+    all->canSetTag = true;
+    all->jointree = makeFromExpr(NIL, nullptr);
+    ListCell *cell;
+    foreach (cell, queries)
+        all->rtable = lappend(all->rtable, subquery_entry(lfirst_node(Query, cell), "leaf"));
+    all->setOperations = union_of(first, 0, list_length(queries));
+    for (int i = 0; i < list_length(first->targetList); i++)
+        add_target(all, reinterpret_cast<Node *>(column_of(first, i)));
+    return all;
+}
+
+static Node *total_of(Var *column) {
+    switch (column->vartype) {
+    case INT8OID: // no overflow: as many rows do not exist
+        return reinterpret_cast<Node *>(
+            makeFuncExpr(F_INT8_NUMERIC, INT8OID, list_make1(make_exact_sum(reinterpret_cast<Node *>(column), nullptr)),
+                         InvalidOid, InvalidOid, COERCE_EXPLICIT_CALL));
+    case BYTEAOID: {
+        auto *nothing = static_cast<bytea *>(palloc(VARHDRSZ));
+        SET_VARSIZE(nothing, VARHDRSZ);
+        auto *between = makeConst(BYTEAOID, -1, InvalidOid, -1, PointerGetDatum(nothing), false, false);
+        return reinterpret_cast<Node *>(
+            make_aggregate(F_STRING_AGG_BYTEA_BYTEA, BYTEAOID, list_make2(column, between), nullptr));
+    }
+    default:
+        elog(ERROR, "an aggregate of an unexpected type");
+    }
+}
+
+Query *over_leaves(const Query *query, const List *parts) {
+    List *queries = NIL;
+    ListCell *cell;
+    foreach (cell, leaves_to_read(query, parts))
+        queries = lappend(queries, over_leaf(query, lfirst_oid(cell)));
+    Query *all = one_after_the_other(queries);
+    Query *total = make_aggregation(subquery_entry(all, "leaves"), nullptr);
+    for (int i = 0; i < list_length(query->targetList); i++) {
+        auto *target = list_nth_node(TargetEntry, query->targetList, i);
+        Var *column = column_of(all, i);
+        bool is_key = target->ressortgroupref > 0;
+        add_target(total, is_key ? reinterpret_cast<Node *>(column) : total_of(column));
+        llast_node(TargetEntry, total->targetList)->ressortgroupref = target->ressortgroupref;
+    }
+    total->groupClause = static_cast<List *>(copyObject(query->groupClause));
+    return total;
+}
+
+} // namespace dp::rows

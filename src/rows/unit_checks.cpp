@@ -1,0 +1,323 @@
+#include "rows/unit_checks.hpp"
+
+#include "catalog/domain.hpp"
+#include "catalog/ledger.hpp"
+#include "query/asked_limits.hpp"
+#include "rows/texts.hpp"
+
+namespace dp::rows {
+
+void check_asked_limits(const Question *question) {
+    const query::Limits &limits = question->leaf->limits;
+    query::check_limits(limits);
+    if (question->settings->unit != nullptr || limits.by_setting ||
+        (limits.max_rows == 0 && limits.max_groups == 0 && limits.max_rows_per_group == 0))
+        return;
+    ereport(
+        ERROR,
+        (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+         errmsg("%s has no unit: each row is a person of its own", question->settings->view_name),
+         errdetail("max_rows, max_groups and max_rows_per_group say how much counts of a person who has several rows."),
+         errhint("Leave them out. The controller declares who has several rows with dp_set_unit().")));
+}
+
+// ---- units as groups -----------------------------------------------------------------------------------------------
+
+static bool has_column(Node *node) {
+    return contain_var_clause(node);
+}
+
+// Returns what casts, and arithmetic with constants, keep apart: the part of the expression that is not constant. Null: there are several.
+static Node *below_arithmetic(const OpExpr *call) {
+    const char *name = get_opname(call->opno);
+    auto *first = static_cast<Node *>(linitial(call->args)), *last = static_cast<Node *>(llast(call->args));
+    if (strcmp(name, "+") != 0 && strcmp(name, "-") != 0 && strcmp(name, "||") != 0)
+        return nullptr;
+    if (!has_column(last))
+        return first;
+    return list_length(call->args) == 1 || !has_column(first) ? last : nullptr;
+}
+
+// The column whose values a key tells apart, seen through casts of whole numbers and texts; null: none.
+static const Var *told_apart(Node *node) {
+    while (node != nullptr && !IsA(node, Var)) {
+        if (IsA(node, RelabelType))
+            node = reinterpret_cast<Node *>(castNode(RelabelType, node)->arg);
+        else if (IsA(node, CoerceViaIO))
+            node = reinterpret_cast<Node *>(castNode(CoerceViaIO, node)->arg);
+        else if (IsA(node, OpExpr))
+            node = below_arithmetic(castNode(OpExpr, node));
+        else if (IsA(node, FuncExpr) && castNode(FuncExpr, node)->funcformat != COERCE_EXPLICIT_CALL) {
+            auto *argument = static_cast<Node *>(linitial(castNode(FuncExpr, node)->args));
+            const Oid type = getBaseType(exprType(argument));
+            node = type == INT2OID || type == INT4OID || type == INT8OID || type == TEXTOID ? argument : nullptr;
+        } else
+            return nullptr;
+    }
+    return reinterpret_cast<const Var *>(node);
+}
+
+// Returns the column (query::column_number of the view's) that a key tells apart; 0: none.
+static AttrNumber grouped_column(const Question *question, int key) {
+    const Var *column = told_apart(question->leaf->keys[key].expression);
+    return column == nullptr || column->varattno <= 0 || column->varno == query::unit_varno ||
+                   query::source_of(question->leaf, static_cast<int>(column->varno)) == nullptr
+               ? InvalidAttrNumber
+               : query::column_number(column);
+}
+
+static List *grouped_columns(const Question *question) {
+    List *columns = NIL;
+    for (int i = 0; i < question->leaf->nkeys; i++)
+        if (grouped_column(question, i) > 0)
+            columns = list_append_unique_int(columns, grouped_column(question, i));
+    return columns;
+}
+
+// Whether the keys tell a unit from all others, or lead to one: the columns that it is found by are among them.
+static bool groups_are_units(const Question *question, const Source &source) {
+    const catalog::UnitPath *path = source.settings == nullptr ? nullptr : source.settings->unit;
+    if (path == nullptr)
+        return false;
+    List *grouped = grouped_columns(question), *of_unit = NIL;
+    for (int i = 0; i < path->ncolumns; i++) {
+        AttrNumber attno = get_attnum(source.source->relation, path->names[i]);
+        of_unit = list_append_unique_int(of_unit, query::column_number(source.source->varno, attno));
+    }
+    return list_difference_int(of_unit, grouped) == NIL;
+}
+
+// Whether the keys are a key of the table: of one row each, and so of one person. Where a column is NULL there may be many.
+static bool groups_are_rows(const Question *question, const Source &source) {
+    if (source.settings == nullptr)
+        return false;
+    auto *columns = static_cast<AttrNumber *>(palloc(sizeof(AttrNumber) * (question->leaf->nkeys + 1)));
+    int n = 0;
+    ListCell *cell;
+    foreach (cell, grouped_columns(question)) {
+        const auto of_view = static_cast<AttrNumber>(lfirst_int(cell));
+        if (query::varno_of(of_view) != source.source->varno)
+            continue;
+        const AttrNumber attno = source.map[query::attno_of(of_view)];
+        if (!is_nullable(question, query::column_number(source.source->varno, attno)))
+            columns[n++] = attno;
+    }
+    return n > 0 && catalog::covers_key(source.relation, n, columns);
+}
+
+// Says what can be asked of people instead of a group for each of them.
+static const char *form_for_people(const catalog::UnitPath *path) {
+    if (path == nullptr)
+        return "Each row is a person: count(*) counts them, with FILTER (WHERE ...) those of whom it holds.";
+    const catalog::UnitPath *last = path;
+    while (!last->direct && last->parent != nullptr)
+        last = last->parent;
+    const char *people = query::count_of_units(last);
+    if (people == nullptr)
+        return "Group by what many people share.";
+    if (last != path)
+        return psprintf("Join the views of the tables that lead to a person (%s), and count people by %s.",
+                        unit_text(path), people);
+    return psprintf("Count people by %s, with FILTER (WHERE ...) those who have such a row; count(*)::numeric / %s is "
+                    "how many rows they have on average.",
+                    people, people);
+}
+
+static void refuse_rows_as_groups(const Source &source) {
+    ereport(
+        ERROR,
+        (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+         errmsg("GROUP BY a key of %s is not supported in a query on a restricted view", source.settings->view_name),
+         errdetail("Each group would be of one person, and none large enough to be shown."),
+         errhint("%s", form_for_people(source.settings->unit))));
+}
+
+static void refuse_units_as_groups(const Source &source) {
+    const bool names = source.settings->unit->direct;
+    ereport(ERROR,
+            (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+             errmsg("GROUP BY the columns that %s a person is not supported in a query on a restricted view",
+                    names ? "name" : "lead to"),
+             errdetail("Each group would be one person of %s, and none large enough to be shown.",
+                       source.settings->view_name),
+             errhint("%s", form_for_people(source.settings->unit))));
+}
+
+// Of one source (query/grammar).
+static bool are_unit(const Question *question, const List *columns) {
+    const int varno = query::varno_of(static_cast<AttrNumber>(linitial_int(columns)));
+    for (int i = 0; i < question->nsources; i++) {
+        const Source &source = question->sources[i];
+        if (source.source->varno == varno && source.settings != nullptr)
+            return query::are_unit(source.settings->unit, source.source->relation, columns);
+    }
+    return false;
+}
+
+const char *ask_for_groups(const Question *question, AttrNumber column) {
+    const AttrNumber attno = query::attno_of(column);
+    for (int i = 0; i < question->nsources; i++) {
+        const Source &source = question->sources[i];
+        const catalog::UnitPath *path = source.settings == nullptr ? nullptr : source.settings->unit;
+        if (source.source->varno == query::varno_of(column) && path != nullptr && path->ncolumns == 1 &&
+            path->columns[0] == attno)
+            return nullptr;
+    }
+    const Oid relation = relation_of(question, column);
+    if (catalog::covers_key(relation, 1, &attno))
+        return nullptr;
+    return psprintf("dp_set_groups('%s', '%s', GROUPS), where GROUPS is an array of all that may be asked for",
+                    catalog::qualified_name(relation), column_name(question, column));
+}
+
+void check_asked_units(const Question *question) {
+    ListCell *cell;
+    foreach (cell, question->leaf->counted)
+        if (!are_unit(question, static_cast<List *>(lfirst(cell))))
+            catalog::refuse_changing(*question->settings);
+    for (int i = 0; question->thresholded && i < question->nsources; i++) {
+        if (groups_are_units(question, question->sources[i]))
+            refuse_units_as_groups(question->sources[i]);
+        if (groups_are_rows(question, question->sources[i]))
+            refuse_rows_as_groups(question->sources[i]);
+    }
+}
+
+// ---- in words ------------------------------------------------------------------------------------------------------
+
+static void add_names(StringInfo text, int n, const char **names) {
+    for (int i = 0; i < n; i++)
+        appendStringInfo(text, "%s%s", i > 0 ? ", " : "", quote_identifier(names[i]));
+}
+
+const char *unit_text(const catalog::UnitPath *path) {
+    StringInfoData text;
+    initStringInfo(&text);
+    for (; path != nullptr; path = path->parent) {
+        appendStringInfoString(&text, text.len > 0 ? ", " : "");
+        add_names(&text, path->ncolumns, path->names);
+        if (!OidIsValid(path->parent_relation) || get_rel_name(path->parent_relation) == nullptr)
+            continue;
+        appendStringInfo(&text, " -> %s", catalog::qualified_name(path->parent_relation));
+        if (path->direct) // its values are the units
+            continue;
+        appendStringInfoChar(&text, '(');
+        add_names(&text, path->ncolumns, path->key_names);
+        appendStringInfoChar(&text, ')');
+    }
+    return text.data;
+}
+
+const char *joined_text(const Question *question) {
+    StringInfoData text;
+    initStringInfo(&text);
+    for (int i = 0; i < question->nsources; i++)
+        appendStringInfo(&text, "%s%s", i > 0 ? ", " : "",
+                         catalog::qualified_name(question->sources[i].source->relation));
+    return text.data;
+}
+
+static const char *rows_text(const Question *question, const Units *units) {
+    if (units->single)
+        return psprintf("joined (%s): keys say that a person has one row", joined_text(question));
+    const char *rows = is_joined(question) ? psprintf("joined rows (%s)", joined_text(question)) : "rows";
+    if (!is_spread(question))
+        return psprintf("a person's %s beyond max_rows are scaled down to %d", rows, units->max_rows);
+    return psprintf("a person's %s are scaled down where the squares of how many are in each group add up to more than "
+                    "max_rows times max_rows_per_group, " INT64_FORMAT,
+                    rows, int64{units->max_rows} * question->rows_per_group);
+}
+
+// Why a limit of the rows in each group changes nothing; null: there is none, or it does.
+static const char *useless_limit(const Question *question, privacy::Mechanism mechanism) {
+    const Units *units = question->units;
+    if (units->max_rows_per_group == 0 || is_spread(question))
+        return nullptr;
+    if (units->one_group)
+        return "max_rows_per_group changes nothing where a person is in one group";
+    if (mechanism == privacy::Mechanism::laplace)
+        return "max_rows_per_group changes nothing with Laplace noise";
+    return "max_rows_per_group changes nothing where different values alone are counted";
+}
+
+static const char *clipped_rows(const Question *question) {
+    const Units *units = question->units;
+    if (units == nullptr || !units->clipped)
+        return nullptr;
+    if (question->per_unit != nullptr)
+        return psprintf("one row for each person; counts and sums of a person's rows stop at those of %d rows",
+                        question->per_unit->max_rows);
+    const char *rows = rows_text(question, units);
+    if (units->one_group || units->max_groups >= units->max_rows)
+        return rows;
+    if (is_spread(question) && !question->thresholded)
+        return psprintf("%s; count(DISTINCT ..) counts one in full in %d group%s", rows, units->max_groups,
+                        units->max_groups == 1 ? "" : "s");
+    return question->thresholded
+               ? psprintf("%s, in %d group%s at most", rows, units->max_groups, units->max_groups == 1 ? "" : "s")
+               : psprintf("%s; count(DISTINCT ..) counts one %d time%s over all groups", rows, units->max_groups,
+                          units->max_groups == 1 ? "" : "s");
+}
+
+// Sums that are scaled down where the sizes of a person's values come to more than was declared.
+static const char *clipped_totals(const Question *question, const char *clipped) {
+    for (int j = 0; j < question->nmeasures; j++)
+        if (question->totals[j].text != nullptr)
+            clipped = psprintf("%s; a person's %s where their sizes come to more than %s", clipped,
+                               argument_text(question, (*question->measures)[j].calls.front()), question->totals[j].text);
+    return clipped;
+}
+
+const char *clipping_text(const Question *question, privacy::Mechanism mechanism) {
+    const char *rows = clipped_rows(question);
+    const char *clipped = rows == nullptr ? nullptr : clipped_totals(question, rows);
+    const char *useless =
+        clipped == nullptr || question->per_unit != nullptr ? nullptr : useless_limit(question, mechanism);
+    return useless == nullptr ? clipped : psprintf("%s; %s", clipped, useless);
+}
+
+// Keys that nobody declared are an answer in themselves; declared ones are public.
+void check_asks_something(const Question *question) {
+    if (question->groups_only)
+        ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+                        errmsg("the query asks for declared groups only: nothing private would be answered"),
+                        errhint("Add count(*).")));
+}
+
+// What to ask the controller for, or what he can do himself.
+const char *groups_remedy(const Question *question, bool delta) {
+    bool asks = question->grantee != nullptr;
+    const Source *source = question->undeclared == InvalidAttrNumber
+                               ? nullptr
+                               : source_at(question, query::varno_of(question->undeclared));
+    const char *or_delta = !delta ? "" : asks ? "; or for a delta above 0 in dp_grant()" : "; or pass a delta above 0";
+    if (source != nullptr && source->source->is_public)
+        return psprintf("Column %s of the public table has more than %d values: group by one with fewer%s.",
+                        column_name(question, question->undeclared), max_coordinates,
+                        !delta ? "" : ", or ask for a delta above 0 in dp_grant()");
+    if (question->undeclared == InvalidAttrNumber)
+        return psprintf(asks ? "The groups of this expression do not follow from what is declared of its columns: ask the "
+                               "controller for their bounds or groups, %sfor a generated column with declared groups%s."
+                             : "The groups of this expression do not follow from what is declared of its columns: declare "
+                               "their bounds or groups, %sadd a generated column with declared groups%s.",
+                        delta ? "" : "or ", or_delta);
+    const char *call = ask_for_groups(question, question->undeclared);
+    if (call == nullptr)
+        return psprintf("Each group of %s would be of one person: group by what many people share.",
+                        quote_identifier(column_name(question, question->undeclared)));
+    return psprintf(asks ? "Ask the controller for %s%s." : "Declare them with %s%s.", call, or_delta);
+}
+
+void check_delta(const Question *question, privacy::Mechanism mechanism, privacy::Delta delta) {
+    if (delta.units() > 0)
+        return;
+    if (question->thresholded)
+        ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+                        errmsg("a key of GROUP BY has no declared groups, and delta is 0"),
+                        errhint("%s", groups_remedy(question, true))));
+    if (mechanism == privacy::Mechanism::gaussian)
+        ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("Gaussian noise needs a delta above 0"),
+                        errhint("Pass delta => 1e-6, for instance.")));
+}
+
+} // namespace dp::rows

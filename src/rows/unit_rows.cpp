@@ -1,0 +1,359 @@
+#include "rows/unit_rows.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "border/guard.hpp"
+#include "border/scope.hpp"
+#include "border/walk.hpp"
+#include "catalog/domain.hpp"
+#include "catalog/ledger.hpp"
+#include "query/constants.hpp"
+#include "query/per_unit.hpp"
+#include "query/total.hpp"
+#include "rows/canonical.hpp"
+#include "rows/counted_values.hpp"
+#include "rows/nodes.hpp"
+#include "rows/from_clause.hpp"
+#include "rows/texts.hpp"
+
+namespace dp::rows {
+
+// ---- limits --------------------------------------------------------------------------------------------------------
+
+// Beyond this count(*) and sums of one unit stop: what is declared of its rows, or asked for.
+static int most_rows(const Question *question, const Units *units) {
+    const int asked = question->leaf->limits.max_rows;
+    const int64 declared = units->joined != nullptr ? units->joined->max_rows : units->path->max_rows;
+    if (asked == 0 && declared > catalog::max_declared_rows)
+        ereport(ERROR, (errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+                        errmsg("a person may have more than %d joined rows in the query", catalog::max_declared_rows),
+                        errdetail("max_rows of the tables that no key of another one determines are multiplied."),
+                        errhint("Join by more columns, down to a key; or pass a max_rows.")));
+    return asked > 0 ? asked : Max(static_cast<int>(declared), 1);
+}
+
+void limit_per_unit(const Question *question, Units *units) {
+    question->per_unit->max_rows = most_rows(question, units);
+    units->clipped = units->single = units->one_group = true;
+    units->max_rows = 1;
+}
+
+// ---- what is carried -----------------------------------------------------------------------------------------------
+
+// By keys alone, in all rows that are joined.
+static bool has_one_row(const Units *units, int source) {
+    return units->joined != nullptr ? units->joined->one_row[source] : units->path->keyed;
+}
+
+// The columns of the views that must have one value for a unit: what is grouped by beside its columns, and what stands above.
+static List *carried_of(const query::PerUnit *leaf) {
+    return list_concat(pull_var_clause(reinterpret_cast<Node *>(leaf->keys), 0), list_copy(leaf->carried));
+}
+
+// The first column that may have several, and its source; null: there is none.
+static const Var *find_several(const Question *question, const Units *units, const Source **of) {
+    ListCell *cell;
+    foreach (cell, carried_of(question->leaf->per_unit))
+        for (int i = 0; i < question->nsources; i++)
+            if (question->sources[i].source->varno == static_cast<int>(lfirst_node(Var, cell)->varno) &&
+                !has_one_row(units, i)) {
+                *of = &question->sources[i];
+                return lfirst_node(Var, cell);
+            }
+    return nullptr;
+}
+
+[[noreturn]] static void refuse_several(const query::Source *source, const char *column) {
+    const char *name = catalog::qualified_name(source->relation);
+    ereport(
+        ERROR,
+        (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+         errmsg("GROUP BY column %s of %s beside the columns that name a person is not supported in a query on a "
+                "restricted view",
+                column, name),
+         source->nullable ? errdetail("%s is on the nullable side of an outer join: of one person the column may "
+                                      "be NULL beside a value.",
+                                      name)
+                          : errdetail("Keys do not say that a person has one row of %s in what is joined.", name),
+         errhint("%sAggregate it there: count(*) FILTER (WHERE %s = ...), min, max or bool_or. Or group by it in a "
+                 "query without the sub-SELECT.",
+                 source->nullable ? "Use an inner join, or name in its ON tables alone of which a person has one row. "
+                                  : "",
+                 column)));
+    pg_unreachable();
+}
+
+void check_carried(const Question *question, const Units *units) {
+    const Source *source = nullptr;
+    if (const Var *column = find_several(question, units, &source))
+        refuse_several(source->source,
+                       quote_identifier(get_attname(source->source->relation, column->varattno, false)));
+}
+
+bool has_lost_carried(const Question *question, const Units *now) {
+    const Source *source = nullptr;
+    return question->per_unit != nullptr && find_several(question, now, &source) != nullptr;
+}
+
+// The value that all rows of a unit have, as it lies there: nothing is fetched, compared or made longer.
+DP_FUNCTION(dp_only_value_step) {
+    return PG_GETARG_DATUM(0);
+}
+
+static Node *only_value(const Var *column) {
+    Oid types[1] = {ANYELEMENTOID};
+    Aggref *call = make_aggregate(border::internal_function("only_value", 1, types), column->vartype,
+                                  list_make1(copyObject(const_cast<Var *>(column))), nullptr);
+    call->aggcollid = column->varcollid;
+    return reinterpret_cast<Node *>(call);
+}
+
+// ---- aggregates ----------------------------------------------------------------------------------------------------
+
+namespace {
+// One aggregate that is being resolved.
+struct Resolved {
+    const Question *question;
+    const Aggref *call;   // over the tables
+    Node *argument;       // total; null: rows are counted
+    Node *filter;         // total; or null
+    query::Range of;      // the argument
+    query::Range *result; // where the aggregate lies
+    query::RowCost *cost;
+};
+} // namespace
+
+// Of a number's type, a date or a moment (query/range); what the type does not have becomes its end.
+static Const *number_constant(Oid type, double value) {
+    switch (type) {
+    case INT2OID:
+        return makeConst(type, -1, InvalidOid, sizeof(int16),
+                         Int16GetDatum(static_cast<int16>(std::clamp<double>(value, PG_INT16_MIN, PG_INT16_MAX))),
+                         false, true);
+    case INT4OID:
+    case DATEOID:
+        return makeConst(type, -1, InvalidOid, sizeof(int32),
+                         Int32GetDatum(static_cast<int32>(std::clamp<double>(value, PG_INT32_MIN, PG_INT32_MAX))),
+                         false, true);
+    case INT8OID:
+    case TIMESTAMPOID:
+    case TIMESTAMPTZOID: {
+        constexpr double end = 0x1p63;
+        const int64 whole = value >= end ? PG_INT64_MAX : value <= -end ? PG_INT64_MIN : static_cast<int64>(value);
+        return makeConst(type, -1, InvalidOid, sizeof(int64), Int64GetDatum(whole), false, FLOAT8PASSBYVAL);
+    }
+    default:
+        return makeConst(NUMERICOID, -1, InvalidOid, -1, DirectFunctionCall1(float8_numeric, Float8GetDatum(value)),
+                         false, false);
+    }
+}
+
+static Node *between(MinMaxOp op, Oid type, Node *value, Const *end) {
+    auto *choice = makeNode(MinMaxExpr);
+    choice->minmaxtype = type;
+    choice->op = op;
+    choice->args = list_make2(value, end);
+    choice->location = -1;
+    return reinterpret_cast<Node *>(choice);
+}
+
+static bool is_numeric(const Resolved &resolved) {
+    return getBaseType(exprType(resolved.argument)) == NUMERICOID;
+}
+
+// As everywhere, what lies outside of the bounds goes to their ends, NaN and infinities among it: no sum is too large for its type.
+static Node *clamped(const Resolved &resolved) {
+    const privacy::Span &span = resolved.of.span;
+    const bool number = is_numeric(resolved);
+    if (!span.bounded() && number)
+        refuse_unbounded(
+            resolved.question,
+            text_over_tables(resolved.question,
+                             reinterpret_cast<Node *>(linitial_node(TargetEntry, resolved.call->args)->expr)));
+    const Oid type = getBaseType(exprType(resolved.argument));
+    if (!span.bounded())
+        return resolved.argument;
+    constexpr double wider = 1e-9; // ends are doubles: what is declared lies within
+    const double margin = number ? (std::fabs(span.low) + std::fabs(span.high)) * wider : 0;
+    Node *low = between(IS_GREATEST, type, another(resolved.argument),
+                        number_constant(type, number ? span.low - margin : std::ceil(span.low)));
+    Node *value =
+        between(IS_LEAST, type, low, number_constant(type, number ? span.high + margin : std::floor(span.high)));
+    return value_where(null_test(another(resolved.argument), IS_NOT_NULL), value);
+}
+
+static Node *aggregate_of(const Resolved &resolved, Node *argument) {
+    return reinterpret_cast<Node *>(make_aggregate(resolved.call->aggfnoid, resolved.call->aggtype,
+                                                   argument == nullptr ? NIL : list_make1(argument), resolved.filter));
+}
+
+static Node *counted(const Resolved &resolved, Node *count) {
+    const int most = resolved.question->per_unit->max_rows;
+    const bool always =
+        query::unit_aggregate(resolved.call) == query::UnitAggregate::count_rows && resolved.filter == nullptr;
+    *resolved.result = {{always ? 1.0 : 0.0, static_cast<double>(most), 0}, false}; // a unit without a row is none
+    return between(IS_LEAST, INT8OID, count,
+                   makeConst(INT8OID, -1, InvalidOid, sizeof(int64), Int64GetDatum(most), false, FLOAT8PASSBYVAL));
+}
+
+static Node *values_counted(const Resolved &resolved) {
+    if (!has_spelling(exprType(resolved.argument)))
+        refuse_values("of this type", "Count values of numbers, texts, dates, timestamps, booleans or enums.");
+    return counted(resolved, count_of_values(resolved.argument, resolved.filter));
+}
+
+static Node *summed(const Resolved &resolved) {
+    const privacy::Span &of = resolved.of.span;
+    const double most = resolved.question->per_unit->max_rows;
+    *resolved.result = {{Min(of.low, of.low * most), Max(of.high, of.high * most), of.decimals}, true};
+    return aggregate_of(resolved, clamped(resolved));
+}
+
+static Node *averaged(const Resolved &resolved) {
+    *resolved.result = {{resolved.of.span.low, resolved.of.span.high, -1}, true};
+    return aggregate_of(resolved, clamped(resolved));
+}
+
+static bool has_span(Oid type) {
+    return type == INT2OID || type == INT4OID || type == INT8OID || type == NUMERICOID || type == DATEOID ||
+           type == TIMESTAMPOID || type == TIMESTAMPTZOID;
+}
+
+static int64 most_kept(Node *value) {
+    const int size = query::size_of(value);
+    return size >= 0 ? size : longest_key;
+}
+
+// Texts, times and enums: nothing is clamped. What is longer than a key is left out, as the state of each unit holds such a value.
+static Node *extreme_in_order(const Resolved &resolved) {
+    const Oid collation = resolved.call->inputcollid;
+    *resolved.result = {query::span_of_type(resolved.call->aggtype), true};
+    resolved.question->per_unit->kept += most_kept(resolved.argument);
+    Node *value = query::make_compared(resolved.argument, collation, resolved.cost);
+    Node *call = aggregate_of(resolved, canonical_node(value, exprTypmod(resolved.argument)));
+    castNode(Aggref, call)->inputcollid = collation;
+    castNode(Aggref, call)->aggcollid = resolved.call->aggcollid;
+    return call;
+}
+
+// Of equal numerics in several spellings the first one met would be kept.
+static Node *extreme(const Resolved &resolved) {
+    if (!has_span(getBaseType(exprType(resolved.argument))))
+        return extreme_in_order(resolved);
+    *resolved.result = {resolved.of.span, true};
+    Node *argument = clamped(resolved);
+    if (is_numeric(resolved))
+        argument = reinterpret_cast<Node *>(
+            makeFuncExpr(F_TRIM_SCALE, NUMERICOID, list_make1(argument), InvalidOid, InvalidOid, COERCE_EXPLICIT_CALL));
+    return aggregate_of(resolved, argument);
+}
+
+static Node *resolve_aggregate(const Resolved &resolved) {
+    switch (query::unit_aggregate(resolved.call)) {
+    case query::UnitAggregate::count_rows:
+    case query::UnitAggregate::count:
+        return counted(resolved, aggregate_of(resolved, resolved.argument));
+    case query::UnitAggregate::count_values:
+        return values_counted(resolved);
+    case query::UnitAggregate::sum:
+        return summed(resolved);
+    case query::UnitAggregate::avg:
+        return averaged(resolved);
+    case query::UnitAggregate::extreme:
+        return extreme(resolved);
+    case query::UnitAggregate::boolean:
+        *resolved.result = {query::span_of_type(BOOLOID), true};
+        return aggregate_of(resolved, resolved.argument);
+    case query::UnitAggregate::none:
+        break;
+    }
+    elog(ERROR, "an aggregate of one unit's rows is none of those that are");
+}
+
+// ---- resolving -----------------------------------------------------------------------------------------------------
+
+// What min or max of it is then is a value of the column, or NULL; where bounds clamp it, they say what it may be.
+static Var *extreme_of(const Resolved &resolved, Node *argument) {
+    while (argument != nullptr && IsA(argument, RelabelType))
+        argument = reinterpret_cast<Node *>(castNode(RelabelType, argument)->arg);
+    const bool plain = argument != nullptr && IsA(argument, Var) && !resolved.of.span.bounded() &&
+                       query::unit_aggregate(resolved.call) == query::UnitAggregate::extreme;
+    return plain ? castNode(Var, argument) : nullptr;
+}
+
+void resolve_per_unit(ColumnRanges *columns, Question *question, query::RowCost *cost) {
+    const query::PerUnit *leaf = question->leaf->per_unit;
+    PerUnit *own = question->per_unit;
+    if (question->remote)
+        refuse_values("a sub-SELECT with one row for each person over a table whose rows other servers keep",
+                      "Aggregate without it.");
+    own->ranges = static_cast<query::Range *>(palloc0(sizeof(query::Range) * (list_length(leaf->columns) + 1)));
+    own->extreme_of = static_cast<Var **>(palloc0(sizeof(Var *) * (list_length(leaf->columns) + 1)));
+    ListCell *cell;
+    foreach (cell, leaf->columns) {
+        const int i = foreach_current_index(cell);
+        Node *call = map_to_tables(static_cast<Node *>(lfirst(cell)), question);
+        Resolved resolved = {question, castNode(Aggref, call), nullptr, nullptr, {}, &own->ranges[i], cost};
+        if (resolved.call->args != NIL) {
+            auto *argument = reinterpret_cast<Node *>(linitial_node(TargetEntry, resolved.call->args)->expr);
+            resolved.of = range_over_columns(argument, columns);
+            resolved.argument = query::make_total(another(argument), nullptr, cost);
+            own->extreme_of[i] = extreme_of(resolved, argument);
+        }
+        resolved.filter =
+            query::make_total(reinterpret_cast<Node *>(copyObject(resolved.call->aggfilter)), nullptr, cost);
+        own->columns = lappend(own->columns, resolve_aggregate(resolved));
+    }
+    own->carried = reinterpret_cast<List *>(map_to_tables(reinterpret_cast<Node *>(leaf->carried), question));
+    own->where = map_to_tables(query::make_total(another(leaf->where), nullptr, cost), question);
+}
+
+// ---- the statement -------------------------------------------------------------------------------------------------
+
+static Node *column_of(int number, Node *node) {
+    return reinterpret_cast<Node *>(makeVar(query::unit_varno, static_cast<AttrNumber>(number), exprType(node),
+                                            exprTypmod(node), exprCollation(node), 0));
+}
+
+Query *select_per_unit(const Question *question, List **values) {
+    Query *query = select_from_sources(question, question->where);
+    ListCell *cell;
+    foreach (cell, question->per_unit->columns)
+        add_target(query, another(static_cast<Node *>(lfirst(cell))));
+    foreach (cell, question->per_unit->carried)
+        add_target(query, only_value(lfirst_node(Var, cell)));
+    *values = NIL;
+    foreach (cell, question->units->values)
+        *values = lappend(*values, column_of(list_length(query->targetList) + foreach_current_index(cell) + 1,
+                                             static_cast<Node *>(lfirst(cell))));
+    group_by(query, question->units->values, true);
+    return query;
+}
+
+static AttrNumber number_of_carried(const PerUnit *per_unit, const Var *column) {
+    ListCell *cell;
+    foreach (cell, per_unit->carried)
+        if (lfirst_node(Var, cell)->varno == column->varno && lfirst_node(Var, cell)->varattno == column->varattno)
+            return static_cast<AttrNumber>(list_length(per_unit->columns) + foreach_current_index(cell) + 1);
+    elog(ERROR, "a column above the rows of units is not carried");
+}
+
+static Node *vars_over_statement(Node *node, void *context) {
+    if (node == nullptr)
+        return nullptr;
+    if (!IsA(node, Var))
+        return border::mutate_expression(node, vars_over_statement, context);
+    auto *column = copyObject(castNode(Var, node));
+    if (column->varno != query::unit_varno)
+        column->varattno = number_of_carried(static_cast<const PerUnit *>(context), column);
+    column->varno = column->varnosyn = 1;
+    column->varattnosyn = column->varattno;
+    return reinterpret_cast<Node *>(column);
+}
+
+Node *over_statement(const Question *question, Node *node) {
+    return vars_over_statement(node, question->per_unit);
+}
+
+} // namespace dp::rows

@@ -1,0 +1,184 @@
+// dp_attack_risk: what the answers so far can tell an attacker, in rates of hits and false alarms (doc/formulas.md 7.4).
+#include "privacy/attack.hpp"
+
+#include "border/guard.hpp"
+#include "catalog/access.hpp"
+#include "catalog/settings.hpp"
+#include "sql/call_arguments.hpp"
+#include "sql/controller.hpp"
+#include "sql/had.hpp"
+
+using dp::catalog::Visit;
+
+namespace dp::sql {
+
+namespace {
+
+constexpr int ways = 3;
+
+// Adds up charges in several ways.
+struct Charged {
+    int64 answers, conditional; // conditional: charges whose amount was chosen from the data
+    bool whole;                 // the ledger adds up to the totals
+    bool by_epsilon;            // every charge has an epsilon and a delta
+    bool reads;                 // the role may act as the owner
+    privacy::AttackedLoss losses[ways];
+};
+
+} // namespace
+
+// Adds up the rows of the ledger. For a domain that others were joined into it reads their rows, not what the join has carried.
+// There are three ways: all in epsilon; pure charges in epsilon and Gaussian noise in rho; all in rho but rounds of Laplace noise that
+// were refined. A charge that is not in rho counts with its delta, else with that of the groups alone. Claims at the end of epochs are
+// left out, as they stand for charges that are here themselves.
+// A role counts what it can have had, whoever was charged for it; its owner's rights give it the rows themselves.
+const char *const charged_sql = DP_HAD R"sql(
+, entry AS (
+  SELECT l.*, $2 IS NULL OR )sql" DP_HAS_HAD R"sql( AS mine, l.account = 'public' AS public, l.table_id = t.domain AS own,
+    l.kind IN ('pure', 'selection', 'bound') OR l.kind = 'increment' AND l.basis = 'epsilon' AS pure
+  FROM dp_rdr.protected_table t JOIN dp_rdr.privacy_domain d ON t.domain IN (d.id, d.joined_into)
+  JOIN dp_rdr.ledger_row l ON l.table_id = d.id
+  WHERE t.relation::oid = $1 AND l.kind <> 'suspension'),
+mine AS (
+  SELECT e.*, e.rho > 0 AND NOT e.pure AS second, e.rho > 0 AND NOT (e.pure AND e.algorithm = 'accuracy') AS third
+  FROM entry e WHERE e.kind NOT IN ('closing', 'join') AND e.mine),
+counted AS (SELECT * FROM mine WHERE public)
+SELECT (SELECT count(*) FROM counted WHERE kind NOT IN ('selection', 'increment')),
+  (SELECT count(*) FROM mine WHERE NOT public),
+  coalesce((SELECT (o.public_epsilon, o.public_delta, o.public_rho, o.public_releases) =
+                   (SELECT coalesce(sum(epsilon) FILTER (WHERE basis = 'epsilon'), 0), coalesce(sum(delta), 0),
+                      coalesce(sum(rho) FILTER (WHERE basis = 'rho' AND epoch = o.epoch), 0),
+                      count(*) FILTER (WHERE kind NOT IN ('selection', 'increment', 'closing', 'join'))
+                        + coalesce(sum((parameters ->> 'releases')::bigint) FILTER (WHERE kind = 'join'), 0)
+                    FROM entry WHERE public AND own)
+            FROM dp_rdr.odometer o JOIN dp_rdr.protected_table t ON t.domain = o.id WHERE t.relation::oid = $1), false),
+  coalesce(bool_and(pure OR basis = 'epsilon'), true),
+  coalesce(sum(epsilon), 0)::float8, coalesce(sum(delta), 0)::float8,
+  coalesce(sum(epsilon) FILTER (WHERE NOT second), 0)::float8, coalesce(sum(rho) FILTER (WHERE second), 0)::float8,
+  coalesce(sum(CASE WHEN second THEN delta_groups ELSE delta END), 0)::float8,
+  coalesce(sum(epsilon) FILTER (WHERE NOT third), 0)::float8, coalesce(sum(rho) FILTER (WHERE third), 0)::float8,
+  coalesce(sum(CASE WHEN third THEN delta_groups ELSE delta END), 0)::float8,
+  coalesce((SELECT pg_has_role($2, c.relowner, 'MEMBER') FROM pg_class c WHERE c.oid = $1), false)
+FROM counted)sql";
+
+static double number(int column) {
+    bool isnull;
+    return DatumGetFloat8(border::Spi::value(0, column, &isnull));
+}
+
+// role: none for those of everybody.
+static Charged read_charged(Oid relation, Oid role) {
+    Charged charged = {};
+    Oid types[2] = {OIDOID, OIDOID};
+    Datum values[2] = {ObjectIdGetDatum(relation), ObjectIdGetDatum(role)};
+    Visit visit = Visit::read();
+    visit.run(charged_sql, 2, types, values, OidIsValid(role) ? "  " : " n");
+    bool isnull;
+    charged.answers = DatumGetInt64(border::Spi::value(0, 1, &isnull));
+    charged.conditional = DatumGetInt64(border::Spi::value(0, 2, &isnull));
+    charged.whole = DatumGetBool(border::Spi::value(0, 3, &isnull));
+    charged.by_epsilon = DatumGetBool(border::Spi::value(0, 4, &isnull));
+    // Sums of decimals as doubles: upwards.
+    constexpr double up = 1 + 1e-9;
+    charged.losses[0] = {number(5) * up, 0, number(6) * up};
+    charged.losses[1] = {number(7) * up, number(8) * up, number(9) * up};
+    charged.losses[2] = {number(10) * up, number(11) * up, number(12) * up};
+    charged.reads = DatumGetBool(border::Spi::value(0, 13, &isnull));
+    visit.leave();
+    return charged;
+}
+
+static double tpr_of(const Charged &charged, double fpr) {
+    double least = 1;
+    for (int i = charged.by_epsilon ? 0 : 1; i < ways; i++)
+        least = Min(least, privacy::largest_tpr(charged.losses[i], fpr));
+    return least;
+}
+
+static double advantage_of(const Charged &charged) {
+    double least = 1;
+    for (int i = charged.by_epsilon ? 0 : 1; i < ways; i++)
+        least = Min(least, privacy::largest_advantage(charged.losses[i]));
+    return least;
+}
+
+static const char *percent(double rate) {
+    return psprintf("%.3g %%", 100 * rate);
+}
+
+// Says it in words for a data protection officer.
+static void tell(const Charged &charged, const char *seen, bool bounded) {
+    if (!bounded) {
+        const char *why = charged.reads ? "the role may act as the owner of the table, who reads its rows"
+                                        : "the epsilon of some was chosen from the data";
+        ereport(NOTICE, (errmsg("nothing bounds what answers %s tell: %s", seen, why),
+                         errdetail("Charges whose epsilon was chosen from the data: " INT64_FORMAT ".", charged.conditional)));
+        return;
+    }
+    constexpr double alarms = 0.01, prior = 0.1;
+    const double hits = tpr_of(charged, alarms);
+    ereport(
+        NOTICE,
+        (errmsg("somebody who has all answers %s (" INT64_FORMAT
+                "), and is wrong about 1 %% of the people who are not in the "
+                "table, recognizes at most %s of those who are",
+                seen, charged.answers, percent(hits)),
+         errdetail(
+             "Without any answer it would be 1 %%. Of the people whom he names, at most %s are in the table, if 10 %% "
+             "of all people are. %s",
+             percent(privacy::largest_hit_rate(hits, alarms, prior)),
+             charged.conditional == 0
+                 ? "No attack is better, whatever else is known of the other people."
+                 : psprintf("This does not hold for who is also shown answers whose epsilon was chosen from the "
+                            "data (charges: " INT64_FORMAT ").",
+                            charged.conditional))));
+}
+
+static void put_rates(ReturnSetInfo *result, const Charged &charged, bool bounded) {
+    static const double rates[] = {0.001, 0.01, 0.05, 0.1, 0.25, 0.5}, priors[] = {0.01, 0.1, 0.5};
+    const double advantage = bounded ? advantage_of(charged) : 1;
+    for (double fpr : rates) {
+        CHECK_FOR_INTERRUPTS();
+        const double tpr = bounded ? tpr_of(charged, fpr) : 1;
+        for (double prior : priors) {
+            Datum values[5] = {Float8GetDatum(fpr), Float8GetDatum(tpr), Float8GetDatum(advantage),
+                               Float8GetDatum(prior),
+                               Float8GetDatum(bounded ? privacy::largest_hit_rate(tpr, fpr, prior) : 1)};
+            bool nulls[5] = {};
+            tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
+        }
+    }
+}
+
+// Returns how many of 100 people are recognised, by answers of this loss, at one false alarm among 100 others.
+DP_FUNCTION(dp_recognised) {
+    const privacy::AttackedLoss loss = {PG_GETARG_FLOAT8(0), PG_GETARG_FLOAT8(1), PG_GETARG_FLOAT8(2)};
+    PG_RETURN_FLOAT8(100 * border::core([&] { return privacy::largest_tpr(loss, 0.01); }));
+}
+
+DP_CALL(dp_attack_risk) {
+    require(fcinfo, 0, "relation");
+    Oid relation = protected_relation(PG_GETARG_OID(0));
+    const Oid role = PG_ARGISNULL(1) ? InvalidOid : PG_GETARG_OID(1);
+    const char *of_role = OidIsValid(role) ? quote_identifier(GetUserNameFromId(role, false)) : nullptr;
+    Charged charged = read_charged(relation, role);
+    const char *name = catalog::qualified_name(relation);
+    if (!charged.whole)
+        ereport(ERROR,
+                (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+                 errmsg("the ledger of %s does not add up to its totals", name),
+                 errhint("dp_verify_ledger('%s', \"full\" => true) tells where; after a restore of a part, dp_protect() on "
+                         "the table.",
+                         name)));
+    // Under the public account answers of the other kind are nobody's; to a role they were given.
+    const bool bounded = of_role == nullptr || (charged.conditional == 0 && !charged.reads);
+    InitMaterializedSRF(fcinfo, 0);
+    put_rates(reinterpret_cast<ReturnSetInfo *>(fcinfo->resultinfo), charged, bounded);
+    tell(charged,
+         of_role == nullptr ? psprintf("about %s", name)
+                            : psprintf("about %s that role %s can have had", name, of_role),
+         bounded);
+    return Datum(0);
+}
+
+} // namespace dp::sql

@@ -1,0 +1,413 @@
+// Shows a controller the risk of the people in a table (doc/reference.md).
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+#include "privacy/sparse_vector.hpp"
+#include "privacy/triple.hpp"
+
+#include "catalog/decimals.hpp"
+#include "release/select.hpp"
+#include "risk/change.hpp"
+#include "risk/printed_risk.hpp"
+#include "rows/unit_checks.hpp"
+#include "sql/call_arguments.hpp"
+#include "sql/general.hpp"
+#include "sql/controllers_question.hpp"
+#include "sql/risk_calls.hpp"
+#include "sql/risk_rows.hpp"
+
+namespace dp::sql {
+
+using risk::Memo;
+using rows::Question;
+
+View view_of(FunctionCallInfo fcinfo, int mechanism, int delta) {
+    require(fcinfo, 0, "query");
+    require(fcinfo, mechanism, "mechanism");
+    View view = {};
+    view.mechanism = mechanism_named(text_argument(fcinfo, mechanism));
+    view.calibration = privacy::Calibration::sound;
+    view.has_delta = !PG_ARGISNULL(delta);
+    if (view.has_delta)
+        view.delta = catalog::checked_delta(PG_GETARG_DATUM(delta), "delta");
+    view.question = controllers_question(text_argument(fcinfo, 0), view.mechanism);
+    return view;
+}
+
+// Arguments from `mechanism` on: mechanism, delta, calibration, exact. (A sensitivity makes it a general query.)
+static View view_arguments(FunctionCallInfo fcinfo, int first) {
+    require(fcinfo, first + 2, "calibration");
+    require(fcinfo, first + 3, "exact");
+    privacy::Calibration calibration = calibration_named(text_argument(fcinfo, first + 2));
+    View view = view_of(fcinfo, first, first + 1);
+    view.calibration = calibration;
+    view.exact = PG_GETARG_BOOL(first + 3);
+    if (view.calibration == privacy::Calibration::sound)
+        rows::check_delta(view.question, view.mechanism, view.delta);
+    return view;
+}
+
+// ---- noise of one candidate ----------------------------------------------------------------------------------------
+
+// `published`: the artefact's sensitivities and scales (formulas.md, 2). Depends on n and on the data: display only.
+static double published_sensitivity(const View &view, int aggregate, int64 rows) {
+    const Question *question = view.question;
+    const privacy::Bounds *bounds = question->bounds[question->measure_of[aggregate]];
+    switch (question->leaf->aggregates[aggregate].fn) {
+    case privacy::Aggregate::sum:
+        return Max(std::fabs(bounds->low), std::fabs(bounds->high));
+    case privacy::Aggregate::avg:
+        return (bounds->high - bounds->low) / static_cast<double>(Max(rows, int64{1}));
+    case privacy::Aggregate::count_star:
+    case privacy::Aggregate::count:
+    case privacy::Aggregate::count_units:
+        return 1;
+    default: {
+        privacy::Aggregate fn = question->leaf->aggregates[aggregate].fn;
+        return privacy::largest_spread_change(fn) * privacy::spread_unit(fn, *bounds);
+    }
+    }
+}
+
+static double published_coordinates(const View &view, const Memo *memo) {
+    return static_cast<double>(memo->groups_present) * view.question->leaf->naggregates;
+}
+
+// b, or sigma.
+static double published_scale(const View &view, const Memo *memo, privacy::Epsilon epsilon) {
+    double delta1 = 0, delta2 = 0;
+    for (int i = 0; i < view.question->leaf->naggregates; i++) {
+        double sensitivity = published_sensitivity(view, i, memo->rows);
+        delta1 += sensitivity;
+        delta2 = std::hypot(delta2, sensitivity);
+    }
+    if (view.mechanism == privacy::Mechanism::laplace)
+        return delta1 / epsilon.value();
+    double n = static_cast<double>(Max(memo->rows, int64{1}));
+    double delta = view.has_delta ? view.delta.value() : 1 / (n * n);
+    return delta2 * std::sqrt(2 * std::log(1.25 / delta)) / epsilon.value();
+}
+
+static Noise published_noise(const View &view, const Memo *memo, privacy::Epsilon epsilon) {
+    double k = published_coordinates(view, memo), scale = published_scale(view, memo, epsilon);
+    if (view.mechanism == privacy::Mechanism::laplace)
+        return Noise{k * scale, std::sqrt(2.0) * scale, scale * std::log(20.0)};
+    return Noise{k * scale * scale, scale, 1.959963984540054 * scale};
+}
+
+// Computes the noise of a variance or deviation as if half of the values lay at either bound, where it is largest.
+static Noise spread_noise(const privacy::MeasureNoise &noise, const privacy::Bounds &bounds, privacy::Aggregate fn,
+                          int64 rows) {
+    privacy::int128 half = static_cast<privacy::int128>(Max(rows, int64{1})) * privacy::pair_one / 2;
+    const privacy::Triple triple = {half, 0, half};
+    double value = privacy::spread_of(fn, triple, bounds);
+    privacy::Interval interval = privacy::spread_interval(fn, triple, bounds, noise);
+    double halfwidth = Max(value - interval.lower, interval.upper - value);
+    return Noise{0, halfwidth / 2, halfwidth};
+}
+
+// Computes the noise of one aggregate of a pair or a triple; the mean's depends on how many rows there are.
+static Noise part_noise(privacy::MeasureKind kind, const privacy::MeasureNoise &noise, const privacy::Bounds &bounds,
+                        privacy::Aggregate fn, int64 rows) {
+    bool triple = kind == privacy::MeasureKind::triple;
+    if (privacy::is_spread(fn))
+        return spread_noise(noise, bounds, fn, rows);
+    if (fn == privacy::Aggregate::avg) {
+        double range = bounds.high - bounds.low, count = static_cast<double>(Max(rows, int64{1}));
+        double one = static_cast<double>(privacy::pair_one);
+        double halfwidth = triple ? 1.5 * noise.halfwidth(0.05 / 3) : noise.halfwidth(0.025);
+        return Noise{0, Min(range, range * (noise.stddev() / one) / std::sqrt(2.0) / count),
+                     Min(range, range * halfwidth / one / count)};
+    }
+    bool sum = fn == privacy::Aggregate::sum;
+    double halfwidth = triple ? (sum ? privacy::triple_sum_halfwidth(noise, bounds) : privacy::triple_count_halfwidth(noise))
+                              : (sum ? privacy::pair_sum_halfwidth(noise, bounds) : privacy::pair_count_halfwidth(noise));
+    return Noise{0, privacy::part_stddev(kind, fn, noise, bounds), halfwidth};
+}
+
+static Noise aggregate_noise(const View &view, const privacy::ReleasePlan &plan, const Memo *memo, int aggregate) {
+    const Question *question = view.question;
+    int j = question->measure_of[aggregate];
+    const privacy::MeasureNoise &noise = plan.noise[j];
+    const privacy::Bounds *bounds = question->bounds[j];
+    const privacy::Measure &measure = (*question->measures)[j];
+    if (measure.kind == privacy::MeasureKind::pair || measure.kind == privacy::MeasureKind::triple)
+        return part_noise(measure.kind, noise, *bounds, question->leaf->aggregates[aggregate].fn,
+                          memo->smallest_group);
+    return Noise{0, noise.stddev() * privacy::unit_of(measure, bounds),
+                 privacy::measure_halfwidth(noise, measure, bounds)};
+}
+
+// N(eps), or k sigma^2 with the variance of the law that is sampled, both in scaled units.
+static double sound_term(const View &view, const privacy::ReleasePlan &plan, privacy::Epsilon epsilon) {
+    auto measures = risk::noise_measures(view.question);
+    if (view.mechanism == privacy::Mechanism::laplace)
+        return privacy::rdr_noise_term(epsilon.value(), measures);
+    double term = 0;
+    for (std::size_t j = 0; j < measures.size(); j++) {
+        double scaled = plan.noise[j].stddev() / measures[j].D;
+        term += measures[j].k * scaled * scaled;
+    }
+    return term;
+}
+
+// Core region.
+static privacy::ReleasePlan plan_of(const View &view, privacy::Epsilon epsilon) {
+    const Question *question = view.question;
+    return privacy::plan_release(view.mechanism, *question->measures, *question->sensitivities, question->thresholded,
+                                 epsilon, privacy::delta_charged(view.mechanism, question->thresholded, view.delta));
+}
+
+static Noise sound_noise(const View &view, const Memo *memo, privacy::Epsilon epsilon) {
+    const Question *question = view.question;
+    const privacy::ReleasePlan *plan = risk::plan_in_context(question, view.mechanism, epsilon, view.delta);
+    double term = risk::prints_pairs(question) ? risk::printed_noise_term(question, memo, plan)
+                                               : border::core([&] { return sound_term(view, *plan, epsilon); });
+    return border::core([&] {
+        Noise noise = {term, 0, 0};
+        for (int i = 0; i < question->leaf->naggregates; i++) {
+            Noise one = aggregate_noise(view, *plan, memo, i);
+            noise.stddev = Max(noise.stddev, one.stddev);
+            noise.error95 = Max(noise.error95, one.error95);
+        }
+        return noise;
+    });
+}
+
+Noise noise_of(const View &view, const Memo *memo, privacy::Epsilon epsilon) {
+    if (view.calibration == privacy::Calibration::sound)
+        return sound_noise(view, memo, epsilon);
+    return border::core([&] { return published_noise(view, memo, epsilon); });
+}
+
+// ---- the exact indicator -------------------------------------------------------------------------------------------
+
+namespace {
+// Null: the bound is shown, or what a pair prints.
+struct Exact {
+    const privacy::ChangeProfile *changes;
+    double largest; // change, squared
+};
+} // namespace
+
+static bool is_printed(const View &view) {
+    return view.calibration == privacy::Calibration::sound && risk::prints_pairs(view.question);
+}
+
+static Exact exact_changes(const View &view, const Memo *memo) {
+    if (!view.exact || is_printed(view))
+        return Exact{nullptr, 0};
+    const privacy::ChangeProfile *changes = risk::change_profile(view.question, memo, view.calibration);
+    double largest = border::core([&] {
+        return view.calibration == privacy::Calibration::sound
+                   ? risk::largest_released_square(view.question, *changes)
+                   : privacy::largest_square(*changes, {privacy::CoordinateNoise{}},
+                                             std::vector<int>(changes->width(), 0));
+    });
+    return Exact{changes, largest};
+}
+
+// Core region. `published` noise is continuous, and the same on every coordinate.
+static privacy::ExactRdr exact_rdr(const View &view, const Memo *memo, const Exact &exact, privacy::Epsilon epsilon) {
+    if (view.calibration == privacy::Calibration::sound)
+        return risk::released_rdr(view.question, plan_of(view, epsilon), exact.largest);
+    privacy::CoordinateNoise noise;
+    noise.family =
+        view.mechanism == privacy::Mechanism::laplace ? privacy::NoiseFamily::laplace : privacy::NoiseFamily::gaussian;
+    noise.scale = published_scale(view, memo, epsilon);
+    noise.k = published_coordinates(view, memo);
+    return privacy::ExactRdr({noise}, std::vector<int>(exact.changes->width(), 0), exact.largest);
+}
+
+static risk::ExactRisks exact_printed(const View &view, const Memo *memo, privacy::Epsilon epsilon) {
+    return risk::exact_printed_risks(view.question, memo,
+                                     risk::plan_in_context(view.question, view.mechanism, epsilon, view.delta));
+}
+
+void check_not_empty(const Memo *memo) {
+    if (memo->rows == 0)
+        ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+                        errmsg("the table is empty: there is nobody whose risk could be shown")));
+}
+
+// ---- the sparse vector selection -----------------------------------------------------------------------------------
+
+namespace {
+// Holds what a candidate would meet in the selection by tau_var (formulas.md, 3.3).
+struct Selection {
+    bool wanted; // tau_var is given
+    double tau_var;
+    double epsilon_svt;
+};
+struct Tested {
+    bool known;         // sensitivity and accept
+    double statistic;   // G_j; `published`: the variance itself
+    double sensitivity; // Delta_G,j
+    double accept;      // probability, for this candidate alone
+};
+} // namespace
+
+static Selection selection_arguments(FunctionCallInfo fcinfo, int first) {
+    require(fcinfo, first + 1, "epsilon_svt");
+    Selection selection = {!PG_ARGISNULL(first), 0, checked_epsilon_svt(PG_GETARG_DATUM(first + 1)).value()};
+    if (selection.wanted)
+        selection.tau_var = checked_tau_var(PG_GETARG_FLOAT8(first));
+    return selection;
+}
+
+// Variance of r_i, the RDRs divided by the largest that one record could have. Core region.
+static double selection_variance(const View &view, const Memo *memo, double noise_term) {
+    double m = view.question->nmeasures;
+    if (view.mechanism == privacy::Mechanism::laplace)
+        return static_cast<double>(memo->profile->variance()) / ((m + noise_term) * (m + noise_term));
+    privacy::Moments moments;
+    for (const auto &[pis, individuals] : memo->profile->values())
+        moments.add(std::sqrt((pis * pis + noise_term) / (m + noise_term)), individuals);
+    return static_cast<double>(moments.variance());
+}
+
+// Core region.
+static Tested tested_as(const View &view, const Memo *memo, const Selection &selection, privacy::Epsilon epsilon) {
+    const Question *question = view.question;
+    int m = question->nmeasures, k1 = question->k1;
+    auto candidate = privacy::svt_candidate(
+        view.mechanism, *question->measures, *question->sensitivities, question->thresholded, epsilon,
+        privacy::delta_charged(view.mechanism, question->thresholded, view.delta), selection.tau_var);
+    auto sensitivity =
+        view.mechanism == privacy::Mechanism::laplace
+            ? privacy::svt_sensitivity_laplace(m, k1, epsilon.value(), selection.tau_var)
+            : privacy::svt_sensitivity_gaussian(m, k1, std::sqrt(candidate.noise_term / k1), selection.tau_var);
+    double n = static_cast<double>(memo->rows);
+    double statistic = n * (selection_variance(view, memo, candidate.noise_term) - selection.tau_var);
+    double accept = candidate.always_passes
+                        ? 1
+                        : privacy::svt_accept_probability(statistic / sensitivity.delta_G, selection.epsilon_svt);
+    return Tested{true, statistic, sensitivity.delta_G, accept};
+}
+
+// ---- dp_risk -------------------------------------------------------------------------------------------------------
+
+static void put_candidate(ReturnSetInfo *result, const privacy::RiskRow &row, const Noise &noise, bool has_statistic,
+                          const Tested &tested) {
+    Datum values[10] = {catalog::to_numeric(row.epsilon),   Float8GetDatum(row.rdr_min),
+                        Float8GetDatum(row.rdr_max),        Float8GetDatum(row.ratio),
+                        Float8GetDatum(row.variance),       Float8GetDatum(noise.stddev),
+                        Float8GetDatum(noise.error95),      Float8GetDatum(tested.statistic),
+                        Float8GetDatum(tested.sensitivity), Float8GetDatum(tested.accept)};
+    bool nulls[10] = {};
+    nulls[7] = !has_statistic;
+    nulls[8] = nulls[9] = !tested.known;
+    tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
+}
+
+static privacy::RiskRow risk_row_of(const View &view, const Memo *memo, const Exact &exact, privacy::Epsilon epsilon,
+                                    const Noise &noise) {
+    if (view.exact && is_printed(view)) {
+        risk::ExactRisks risks = exact_printed(view, memo, epsilon);
+        return risk::risk_row_of(memo, risks, epsilon);
+    }
+    return border::core([&] {
+        return view.exact ? privacy::risk_row_exact(*exact.changes, exact_rdr(view, memo, exact, epsilon), epsilon)
+                          : privacy::risk_row(*memo->profile, view.mechanism, epsilon, noise.term);
+    });
+}
+
+DP_CALL(dp_risk) {
+    if (general_risk(fcinfo))
+        return Datum(0);
+    Selection selection = selection_arguments(fcinfo, 7);
+    View view = view_arguments(fcinfo, 2);
+    auto *candidates = catalog::candidates_from_array(array_argument(fcinfo, 1));
+    if (selection.wanted && view.calibration == privacy::Calibration::sound)
+        release::check_selectable(view.question);
+    InitMaterializedSRF(fcinfo, 0);
+    auto *result = reinterpret_cast<ReturnSetInfo *>(fcinfo->resultinfo);
+    Memo *memo = risk::leave_one_out(view.question, view.mechanism, view.calibration,
+                                     view.exact ? risk::Detail::changes : risk::Detail::profile);
+    check_not_empty(memo);
+    Exact exact = exact_changes(view, memo);
+    bool sound = view.calibration == privacy::Calibration::sound;
+    for (std::size_t i = 0; i < candidates->size(); i++) {
+        CHECK_FOR_INTERRUPTS();
+        privacy::Epsilon epsilon = (*candidates)[i];
+        Noise noise = noise_of(view, memo, epsilon);
+        privacy::RiskRow row = risk_row_of(view, memo, exact, epsilon, noise);
+        Tested tested = {false, row.variance, 0, 0};
+        if (sound && selection.wanted)
+            tested = border::core([&] { return tested_as(view, memo, selection, epsilon); });
+        put_candidate(result, row, noise, tested.known || !sound, tested);
+    }
+    return Datum(0);
+}
+
+// ---- dp_risk_records -----------------------------------------------------------------------------------------------
+
+namespace {
+// Holds what the indicator of one record is computed from.
+struct Indicator {
+    const View *view;
+    const Memo *memo;
+    double term;                   // of the bound's
+    const risk::ExactRisks *risks; // exact, of what pairs print; or null
+    privacy::ExactRdr *exact;      // or null
+    double *change;                // then room for one
+};
+} // namespace
+
+static Indicator indicator_of(const View &view, const Memo *memo, privacy::Epsilon epsilon) {
+    Indicator indicator = {&view, memo, 0, nullptr, nullptr, nullptr};
+    if (!view.exact) {
+        indicator.term = noise_of(view, memo, epsilon).term;
+        return indicator;
+    }
+    if (is_printed(view)) {
+        auto *risks = static_cast<risk::ExactRisks *>(palloc(sizeof(risk::ExactRisks)));
+        *risks = exact_printed(view, memo, epsilon);
+        indicator.risks = risks;
+        return indicator;
+    }
+    Exact exact = exact_changes(view, memo);
+    auto *made = border::context_new<std::optional<privacy::ExactRdr>>();
+    indicator.exact = border::core([&] { return &made->emplace(exact_rdr(view, memo, exact, epsilon)); });
+    indicator.change = static_cast<double *>(palloc(sizeof(double) * exact.changes->width()));
+    return indicator;
+}
+
+// The PIS and the RDR.
+static void numbers_of(void *context, int64 record, double *pis, double *rdr) {
+    auto *indicator = static_cast<const Indicator *>(context);
+    const Memo *memo = indicator->memo;
+    bool outside = record == memo->nrecords;
+    *pis = outside ? 0 : memo->records.at(record)->pis;
+    if (indicator->risks != nullptr)
+        *rdr = indicator->risks->noise + *indicator->risks->excess.at(record);
+    else if (indicator->exact == nullptr)
+        *rdr = privacy::rdr_of(*pis, indicator->view->mechanism, indicator->term);
+    else {
+        if (outside)
+            std::fill_n(indicator->change, risk::change_width(indicator->view->question, indicator->view->calibration),
+                        0.0);
+        else
+            risk::change_of(indicator->view->question, memo, indicator->view->calibration, record, indicator->change);
+        *rdr = border::core([&] { return indicator->exact->of(indicator->change); });
+    }
+}
+
+DP_CALL(dp_risk_records) {
+    if (general_risk_records(fcinfo))
+        return Datum(0);
+    require(fcinfo, 1, "epsilon");
+    privacy::Epsilon epsilon = catalog::checked_epsilon(PG_GETARG_DATUM(1), "epsilon");
+    View view = view_arguments(fcinfo, 2);
+    InitMaterializedSRF(fcinfo, 0);
+    auto *result = reinterpret_cast<ReturnSetInfo *>(fcinfo->resultinfo);
+    Memo *memo = risk::leave_one_out(view.question, view.mechanism, view.calibration, risk::Detail::records);
+    if (memo->rows > 0) {
+        Indicator indicator = indicator_of(view, memo, epsilon);
+        put_records(result, memo, RecordNumbers{numbers_of, &indicator, true}, 1);
+    }
+    return Datum(0);
+}
+
+} // namespace dp::sql

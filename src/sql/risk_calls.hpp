@@ -1,0 +1,45 @@
+// Declares what the calls that show risk share: their arguments, and the noise of one candidate.
+#pragma once
+
+#include "privacy/risk_exact.hpp"
+
+#include "risk/leave_one_row_out.hpp"
+
+namespace dp::sql {
+
+// Says what is looked at, and how.
+struct View {
+    rows::Question *question;
+    privacy::Mechanism mechanism;
+    privacy::Calibration calibration;
+    bool exact;
+    bool has_delta;
+    privacy::Delta delta;
+};
+
+// The query of the call and the arguments at these positions; sound calibration, bounds of the RDR. Errors: those of
+// controllers_question.
+View view_of(FunctionCallInfo fcinfo, int mechanism, int delta);
+
+struct Noise {
+    double term;   // what joins the PIS in an RDR (risk_row)
+    double stddev; // largest of any aggregate, in its own unit
+    double error95;
+};
+Noise noise_of(const View &view, const risk::Memo *memo, privacy::Epsilon epsilon);
+
+// 55000 for a table without rows: an RDR is somebody's.
+void check_not_empty(const risk::Memo *memo);
+
+// Four significant digits: what a person compares.
+double rounded(double value);
+// The exact numbers of the answer, and how many there are.
+struct Truth {
+    int64 n;
+    double smallest, largest;
+};
+Truth truth_of(const View &view, risk::Memo *memo);
+// One number: where 95 of 100 answers are. Several: how many there are, and from where to where the exact ones go.
+const char *range_text(const Truth &truth, double error95);
+
+} // namespace dp::sql
