@@ -148,7 +148,7 @@ static void check_bound(const Terms &terms, bool measured) {
 
 // ---- prices --------------------------------------------------------------------------------------------------------
 
-// What tau and the analyst permit, as for any answer. Core region.
+// Sets the ceiling that tau and the analyst permit, as for any answer. Core region.
 static void set_ceiling(const rows::Question *question, const Terms &terms, const Permitted &permitted,
                         privacy::Delta delta, Course *course) {
     privacy::ChargeRequest request;

@@ -31,7 +31,7 @@ void check_mechanism(const rows::Question *question, const Terms &terms);
 Course plan_course(const rows::Question *question, const Terms &terms, const Permitted &permitted, bool refines);
 // 53400, with both prices if they are known, when the course is dearer.
 void check_price(const Terms &terms, const Course &course);
-// The same as a text, for dp_explain.
+// Returns both prices as a text, for dp_explain.
 const char *both_prices(const Course &course);
 
 // The terms on which a course of one charge goes the way of any other answer.

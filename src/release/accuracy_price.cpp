@@ -1,4 +1,4 @@
-// What a round would come to, for dp_explain: its looks without rows, charges and draws.
+// Foresees a round for dp_explain: its looks without rows, charges and draws.
 #include <limits>
 
 #include "border/guard.hpp"

@@ -1,4 +1,4 @@
-// What a release is charged, as the ledger records it (architecture.md, 3.5 and 7).
+// Charges a release, as the ledger records it (architecture.md, 3.5 and 7).
 #pragma once
 
 #include "release/terms.hpp"
@@ -8,7 +8,7 @@ namespace dp::release {
 // The delta that such a release charges (formulas.md 8.5).
 privacy::Delta delta_of(const rows::Question *question, const Terms &terms);
 
-// What the terms permit before an account is looked at. delta: delta_of(). Core region.
+// Sets what the terms permit before an account is read. delta: delta_of(). Core region.
 void set_limits(const rows::Question *question, const Terms &terms, privacy::Delta delta, privacy::Limits *limits);
 
 // Everything but the permitted epsilon.

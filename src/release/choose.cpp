@@ -105,7 +105,7 @@ static bool check_people(const risk::Memo *memo, const Terms &terms) {
     return false;
 }
 
-// What is compared with tau, for one law of the noise.
+// Returns the ratio that is compared with tau, for one law of the noise.
 static privacy::RdrRange range_of(const privacy::ChangeProfile *const *profiles, bool groups,
                                   const privacy::ExactRdr &rdr) {
     if (!groups)

@@ -1,4 +1,4 @@
-// What tau permits: from public facts alone for analysts, from the data for the controller (formulas.md, 2 and 4).
+// Finds what tau permits: from public facts alone for analysts, from the data for the controller (formulas.md, 2 and 4).
 #pragma once
 
 #include "release/terms.hpp"
@@ -26,7 +26,7 @@ struct NoiseTerms {
 Permitted from_public_facts(const rows::Question *question, const Terms &terms);
 Permitted from_public_facts(const rows::Question *question, const Terms &terms, const NoiseTerms &known);
 
-// What dp_find_epsilon permits after a look at the rows, between these two risks; not for `exact`.
+// Returns what dp_find_epsilon permits after a look at the rows, between these two risks; not for `exact`.
 Permitted from_risks(const rows::Question *question, const Terms &terms, const risk::Memo *memo, double pis_min,
                      double pis_max, const NoiseTerms &known);
 

@@ -30,7 +30,7 @@ static void check_owns(Oid relation, Oid role) {
                         errmsg("must be owner of %s", catalog::qualified_name(relation))));
 }
 
-// As somebody would call it.
+// Returns the call as somebody would write it.
 static const char *call_text(const catalog::Settings *settings, const LimitWish &wish) {
     return psprintf("CALL dp_choose_contribution(%s, %s, most => %d, tau => %s)",
                     quote_literal_cstr(settings->relation_name),

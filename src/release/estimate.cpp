@@ -21,7 +21,7 @@ namespace dp::release {
 // ---- what the bounds leave -----------------------------------------------------------------------------------------
 
 namespace {
-// What the worker reads when a DP mode charges; never the conditional account.
+// Holds the account that a keeper reads when a DP mode charges; never the conditional one.
 struct Account {
     privacy::BoundSettings bound;
     privacy::Totals totals;
@@ -111,7 +111,7 @@ static int filtered_measures(const std::vector<privacy::Measure> &measures) {
     return most;
 }
 
-// What one answer tells about one person (formulas.md 7): each way to look at it is a bound. Core region.
+// Bounds what one answer tells about one person (formulas.md 7), in each way to look at it. Core region.
 static void weigh(const std::vector<privacy::AttackedLoss> &ways, Estimate *estimate) {
     const privacy::AttackedLoss &first = ways.front();
     const bool pure = first.rho == 0 && first.delta == 0;
@@ -211,7 +211,7 @@ static bool fits(const privacy::Cost &cost, const Terms &terms, const Account &a
     });
 }
 
-// What steps that come to so much cost together.
+// Returns the cost of steps that come to so much together.
 static privacy::Cost cost_of_steps(const Course &course, privacy::Epsilon epsilon, privacy::Rho rho,
                                    privacy::Delta groups) {
     privacy::Step step;

@@ -1,4 +1,4 @@
-// What a release would cost, and how accurate its answer would be: from public facts and the public account alone
+// Estimates what a release would cost, and how accurate its answer would be: from public facts and the public account alone
 // (formulas.md, 4.1 and 8.7). No private row is read, nothing is charged, no denial is counted.
 #pragma once
 
@@ -42,7 +42,7 @@ struct Earlier {
 Estimate estimate(const catalog::Reading &reading, const rows::Question *question, const Terms &terms,
                   const List *earlier, const double *magnitude);
 
-// What an answer would be charged at most, whatever has been spent.
+// Holds what an answer would be charged at most, whatever has been spent.
 struct Price {
     bool known;               // false: no candidate meets the preference, or it is found in the rows
     privacy::Epsilon epsilon; // with that of a selection

@@ -9,7 +9,7 @@ struct Storing;
 
 namespace dp::release {
 
-// What an answer was charged.
+// Holds what an answer was charged.
 struct Paid {
     privacy::Epsilon epsilon;   // its noise; 0: it is charged in rho alone
     privacy::Epsilon selection; // of epsilon; 0 when nothing was tested
@@ -26,7 +26,7 @@ struct Reached {
     Short how;
 };
 
-// What dp_refine goes on from: public, like the answer. Null text: it does not.
+// Holds what dp_refine goes on from: public, like the answer. Null text: nothing.
 struct Refinable {
     const char *mean;   // RunningMean::text()
     privacy::Rho asked; // of what was measured last, in all
@@ -51,7 +51,7 @@ struct Judged {
     const char *texts[nnotices]; // null: there is nothing to say
 };
 
-// What is public of an answer besides its rows.
+// Holds what is public of an answer besides its rows.
 struct Facts {
     Algorithm algorithm;
     privacy::Mechanism mechanism;

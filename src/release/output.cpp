@@ -19,7 +19,7 @@ namespace {
 
 using native128 = __int128; // as the allocator of a vector aligns it
 
-// What is looked at: the exact answer and every distinct way in which one record changes it, in lattice units.
+// Holds the exact answer and every distinct way in which one record changes it, in lattice units.
 struct Subject {
     int width;                            // coordinates of one group
     int ngroups;                          //

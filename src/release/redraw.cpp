@@ -211,7 +211,7 @@ static Law *read_law(const catalog::Requested &request, TupleDesc desc) {
 // ---- drawing -------------------------------------------------------------------------------------------------------
 
 namespace {
-// What was released, group by group.
+// Holds released numbers, group by group.
 struct Numbers {
     int ngroups;
     Datum *keys;

@@ -13,7 +13,7 @@ const char *law_of(const rows::Question *question, const Terms &terms, const Ans
                    const int *columns, int ncolumns);
 // The declarations alone, as a hash of names and texts that means the same after a dump.
 const char *hash_of_declarations(const rows::Question *question, const char *time_zone);
-// As it is stored; null: there is none.
+// Returns the declarations as they are stored; null: there are none.
 const char *declarations_of(const catalog::Requested &request);
 
 // Rows of `draws` answers, one behind the other, the columns as they are fetched. Errors: 55000 where the numbers are not kept.

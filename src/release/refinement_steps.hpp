@@ -29,7 +29,7 @@ void stop(Refinement *refinement, Short how);
 
 Answer write_refined(const Refinement *refinement);
 
-// What a round would come to if every value were `magnitude`. Core region.
+// Holds what a round would come to if every value were `magnitude`. Core region.
 struct Foreseen {
     privacy::Epsilon epsilon;
     privacy::Rho rho;
@@ -41,7 +41,7 @@ struct Foreseen {
 Foreseen foresee_round(const rows::Question *question, const Terms &terms, const Course &course,
                        const double *magnitude);
 
-// What dp_refine can go on from behind one Gaussian measurement, `values` group by group; null: from nothing.
+// Returns what dp_refine can go on from after one Gaussian measurement, `values` group by group; null: nothing.
 const char *mean_of(const rows::Question *question, const privacy::ReleasePlan &plan, const privacy::int128 *values);
 
 } // namespace dp::release

@@ -86,7 +86,7 @@ Terms terms_of(const catalog::Policy &policy, const privacy::Epsilon *requested,
 // ---- noise and rows ------------------------------------------------------------------------------------------------
 
 namespace {
-// What turns exact sums into rows.
+// Turns exact sums into rows.
 struct Writer {
     const rows::Question *question;
     const privacy::ReleasePlan *plan;
@@ -126,7 +126,7 @@ static void keep(Writer *writer) {
     memcpy(writer->kept + writer->at++ * n, writer->noisy, sizeof(privacy::int128) * n);
 }
 
-// Of a quantile there is no noisy number: its coordinate is the cell that is drawn. Core region.
+// Draws the cell of a quantile, which is its coordinate in the place of a noisy number. Core region.
 static int draw_quantile(Writer *writer, int measure) {
     const privacy::Grid &grid = *writer->question->grids[measure];
     const int64 *counts = writer->cells;
@@ -212,7 +212,7 @@ static Datum pair_value(const query::Aggregate &aggregate, privacy::MeasureKind 
     }
 }
 
-// Of the last place of a released count or sum.
+// Returns the exponent of the last place of a released count or sum.
 static int exponent_of(const Writer *writer, int j) {
     const rows::Question *question = writer->question;
     return privacy::unit_exponent((*question->measures)[j], question->bounds[j]) -

@@ -8,7 +8,7 @@ namespace dp::release {
 // Terms of an analyst's policy. `requested` asks for less; null: not asked. 22023 when it is less than the policy's minimum.
 Terms terms_of(const catalog::Policy &policy, const privacy::Epsilon *requested, double weight);
 
-// What costs nothing, and reads no row: an answer that was paid (terms.replay has a past), and the declared groups of a question
+// Answer without a charge, and read no row: an answer that was paid (terms.replay has a past), and the declared groups of a question
 // without an aggregate.
 Answer give_again(const rows::Question *question, const Terms &terms);
 Answer list_groups(const rows::Question *question, const Terms &terms);

@@ -35,17 +35,17 @@ struct Signalled;
 Round *begin(const Signal *signal, const Terms &terms);
 Signalled finish_signal(Round *round);
 
-// What needs no round: an answer that was paid before, or nothing private. Else rows = null. Reads no private row.
+// Returns an answer that needs no round: one that was paid before, or nothing private. Else rows = null. Reads no private row.
 Answer uncharged(const rows::Question *question, const Terms &terms);
 
-// What was read and not answered goes. In a keeper a round that has selected must come to finish() or here.
+// Discards what was read and not answered. In a keeper a round that has selected must come to finish() or here.
 void discard(Round *round);
 
 // Hashes what is charged first: the resolved question and the whole entry. Whoever comes to another hash reads nothing for that
 // charge.
 Datum hash_of_charge(const Round *round);
 
-// What was charged by another process: the round is where charged() would leave it.
+// Continues what another process has charged: the round is where charged() would leave it.
 void continue_charged(Round *round, privacy::Epsilon epsilon, privacy::Day period);
 
 } // namespace dp::release

@@ -10,7 +10,7 @@
 
 namespace dp::release {
 
-// What is wished, as its requester says it.
+// Holds a wish as its requester words it.
 struct Wish {
     const catalog::Requested *parent; // whose answer it goes on from, with that answer
     const char *task;                 // mean or top
@@ -23,7 +23,7 @@ struct Wish {
 
 // 22023 and 22004 for what does not go together. Sets `call`.
 void check_wish(Wish *wish);
-// As it is stored with a request, and back.
+// Write a wish as a request stores it, and read it again.
 const char *wish_json(const Wish &wish);
 Wish wish_of(const catalog::Requested &request, const catalog::Requested *parent);
 
@@ -32,14 +32,14 @@ struct Signal;
 // question: that of the parent's answer. Reads no private row. Errors: 0A000 for groups that nobody declared, and for expressions as
 // query/signal_expression has them; 22023 for k; 55000 where the declarations are not those that the answer was given under.
 const Signal *bind(const Wish &wish, const rows::Question *question, const char *time_zone);
-// What it costs is what a count costs: one number of this sensitivity.
+// Returns a question that costs as much: a count, one number of this sensitivity.
 const rows::Question *priced(const Signal *signal);
 const rows::Question *question_of(const Signal *signal);
 
 // From an error of that number to one of the signal.
 double error_of(const Signal *signal, double halfwidth);
 
-// What is shown of it.
+// Holds what is shown of a signal.
 struct Signalled {
     double dp, exact, error95; // exact: with noise
     privacy::int128 noisy;

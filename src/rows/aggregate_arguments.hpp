@@ -30,7 +30,7 @@ void narrow_columns(ColumnRanges *columns, Question *question);
 
 // 55000: nobody declared bounds of the column, or the expression has none.
 const privacy::Bounds *argument_bounds(const catalog::Reading &reading, const Question *question, int aggregate);
-// Of two columns those of the second, x.
+// Returns the bounds of the second of two columns, x.
 const privacy::Bounds *second_bounds(const catalog::Reading &reading, const Question *question, int aggregate);
 // 55000: none follow of an expression.
 [[noreturn]] void refuse_unbounded(const Question *question, const char *text);

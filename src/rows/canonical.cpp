@@ -5,7 +5,7 @@
 
 namespace dp::rows {
 
-// What a type's equal values have in common.
+// Tells what a type's equal values have in common.
 enum class Spelling : uint8 {
     unknown, // nothing that we know of: refused
     same,    // their bytes, which are few
@@ -243,7 +243,7 @@ static void digest_bytes(const void *bytes, Size size, pg_uuid_t *digest) {
     }
 }
 
-// Of its one spelling. False: it is too long, and was not fetched.
+// Computes the digest of a value's one spelling. False: it is too long, and was not fetched.
 static bool digest_variable(Spelling spelling, Datum value, pg_uuid_t *digest) {
     if (length_of(value) > longest_value)
         return false;
@@ -271,7 +271,7 @@ static void digest_fixed(Spelling spelling, Datum value, int16 length, bool by_v
 // ---- the SQL functions ---------------------------------------------------------------------------------------------
 
 namespace {
-// What is known of a call before its first row.
+// Holds facts about a call that are known before its first row.
 struct Site {
     Spelling spelling;
     bool variable;

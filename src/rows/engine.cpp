@@ -57,7 +57,7 @@ PlannedStmt *plan(Query *query, int options) {
 
 // ---- while rows are read -------------------------------------------------------------------------------------------
 
-// What a table's owner may set. Index scans would be counted there by the rows that match.
+// Lists settings of a node that a table's owner may change. Index scans would be counted there by the rows that match.
 static const char *const node_settings[] = {
     "SET LOCAL enable_indexscan TO off", "SET LOCAL enable_indexonlyscan TO off", "SET LOCAL enable_bitmapscan TO off"};
 

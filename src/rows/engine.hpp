@@ -1,4 +1,4 @@
-// Who keeps a table's rows, where that decides how exact sums are asked for.
+// Finds the server that keeps a table's rows, where that decides how exact sums are asked for.
 #pragma once
 
 #include "border/postgres.hpp"

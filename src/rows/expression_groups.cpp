@@ -44,7 +44,7 @@ static bool add_results_of_case(const CaseExpr *choice, Values *values) {
     return choice->defresult == nullptr || add_by_form(reinterpret_cast<Node *>(choice->defresult), values);
 }
 
-// What the expression gives whatever its columns hold. NULL is added by whoever knows what may be NULL.
+// Adds the values that the expression gives whatever its columns hold. The caller adds NULL where it can be.
 static bool add_by_form(Node *node, Values *values) {
     check_stack_depth();
     CHECK_FOR_INTERRUPTS();

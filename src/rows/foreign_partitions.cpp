@@ -85,7 +85,7 @@ DP_CALL(dp_is_other_node) {
     PG_RETURN_BOOL(false);
 }
 
-// As both servers write it: with pg_catalog alone on the search_path.
+// Returns a type's name as both servers write it: with pg_catalog alone on the search_path.
 static const char *column_type(Node *column) {
     return format_type_with_typemod(exprType(column), exprTypmod(column));
 }
@@ -117,7 +117,7 @@ DP_CALL(dp_is_other_column) {
     PG_RETURN_BOOL(false);
 }
 
-// What the planner asks: by then the first argument is known on the other server, and on this one it is not.
+// Answers the planner: by then the first argument is known on the other server, and on this one it is not.
 DP_CALL(dp_is_other_column_support) {
     auto *request = reinterpret_cast<SupportRequestSimplify *>(PG_GETARG_POINTER(0));
     if (!IsA(request, SupportRequestSimplify))
@@ -131,7 +131,7 @@ DP_CALL(dp_is_other_column_support) {
 }
 
 namespace {
-// What is said to another server, each the value of a parameter, and what it is asked about that.
+// Holds facts that another server is sent as parameters, and the question about them.
 struct Facts {
     List *texts; // char *
     List *questions;
@@ -256,7 +256,7 @@ static void ask_for_nothing(Query *part, Oid leaf) {
     border::end_unhooked(border::run_unhooked(plan, None_Receiver, parameters_of(facts)));
 }
 
-// As the owner, under the settings of the internal statement. `fault`: what is not sent.
+// Tries a leaf as the owner, under the settings of the internal statement. `fault`: what is not sent.
 static ErrorData *try_leaf(const Question *question, const Query *statement, Oid leaf, const char **fault) {
     *fault = nullptr;
     return border::attempt([&] {
@@ -286,14 +286,14 @@ static ErrorData *try_leaf(const Question *question, const Query *statement, Oid
     pg_unreachable();
 }
 
-// That a server is away, or that asking it takes too long.
+// Tells whether a server is away, or takes too long.
 static bool is_away(int sqlstate) {
     return ERRCODE_TO_CATEGORY(sqlstate) == ERRCODE_CONNECTION_EXCEPTION ||
            ERRCODE_TO_CATEGORY(sqlstate) == ERRCODE_OPERATOR_INTERVENTION ||
            sqlstate == ERRCODE_FDW_UNABLE_TO_ESTABLISH_CONNECTION;
 }
 
-// Who asks learns which partition it is; hosts, users and the server's own words are for the log, and for the owner.
+// Names the partition to the asker. Hosts, users and the server's words go to the log, and to the owner.
 [[noreturn]] static void refuse_leaf(const Question *question, Oid leaf, ErrorData *error) {
     RESUME_INTERRUPTS();
     if (question->grantee == nullptr && !is_keeper())

@@ -128,7 +128,7 @@ static Query *select_found(const Question *question, const query::SemiJoin *semi
     return query;
 }
 
-// Those items of FROM that a condition is about become one; the others stay.
+// Makes one item of those in FROM that a condition is about, and takes them out.
 static Node *take_items(List **items, Bitmapset *varnos) {
     List *taken = NIL, *kept = NIL;
     ListCell *cell;

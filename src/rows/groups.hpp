@@ -9,14 +9,14 @@ namespace dp::rows {
 // Errors: 22023 duplicates, nondeterministic collation; 54000 a long value; those of the type's input function.
 KeyDomain declared_domain(ArrayType *groups, Oid type, int32 typmod, Oid collation, const char *column_name);
 
-// The same values as texts (text[]) that mean the same under pinned settings, in canonical order.
+// Returns the values as text[], in canonical order; the texts mean the same under pinned settings.
 ArrayType *canonical_groups(const KeyDomain &domain, Oid type);
 
 // All values of a boolean or enum column, NULL as well when the column is nullable.
 KeyDomain type_domain(Oid type, Oid collation, bool nullable);
 bool has_type_domain(Oid type);
 
-// Of values in any order, equal ones once.
+// Makes a domain of values in any order, equal ones once.
 KeyDomain domain_of_values(Oid type, Oid collation, const Datum *values, const bool *nulls, int n);
 
 } // namespace dp::rows

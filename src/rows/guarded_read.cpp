@@ -19,7 +19,7 @@ static bool lacks_resources(int sqlstate) {
            sqlstate == ERRCODE_LOCK_NOT_AVAILABLE;
 }
 
-// What another server says of itself: that it is away, goes, or was told to stop. No row decides about it. Its own words may be
+// Tells whether an SQLSTATE says that another server is away, goes, or was told to stop. No row decides about it. Its words may be
 // about rows all the same.
 static bool is_about_a_server(int sqlstate) {
     return ERRCODE_TO_CATEGORY(sqlstate) == ERRCODE_CONNECTION_EXCEPTION ||

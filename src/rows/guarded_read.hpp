@@ -19,7 +19,7 @@ void replace_remote_error(const Question *question, const ErrorData *error);
 // Whether the error that was raised last suspends who asked; asked once, by whoever ends his request.
 bool take_suspension();
 
-// What is begun inside ends inside: a tuplestore that is to outlive the work must be begun before it. Buffers are not
+// Runs work whose errors are about rows. A tuplestore that outlives the work must be begun before it. Buffers are not
 // counted, and whatever the settings count or print is off, also while an error cleans up (C05, C07, C18).
 template <class Work> void caught(const Question *question, Work &&work) {
     border::UsageScope usage = border::UsageScope::enter();

@@ -11,8 +11,8 @@
 
 namespace dp::rows {
 
-// What counts a unit, rather than its rows, is compared with a threshold as it is. Elsewhere what is left of a count that is
-// clipped in several groups is no whole number of rows.
+// Sets how finely measures are counted. A count of units is compared with a threshold as it is. The clipped count of a unit in several
+// groups is no whole number of rows.
 static void set_grains(const Question *question, std::vector<privacy::Measure> *measures) {
     for (privacy::Measure &measure : *measures) {
         bool compared = question->thresholded && &measure == &measures->front();
@@ -98,7 +98,7 @@ static bool is_in_groups(const privacy::Measure &measure) {
     return measure.kind != privacy::MeasureKind::quantile && !measure.of_values;
 }
 
-// What a row adds at most, to one group: in l1 norm, for all coordinates together.
+// Returns how much a row adds to one group at most: in l1 norm, over all coordinates.
 static uint64 row_sensitivity_of(const Question *question, int j) {
     const privacy::Measure &measure = (*question->measures)[j];
     if (measure.kind == privacy::MeasureKind::count)

@@ -13,7 +13,7 @@ static char *name_of(int varno) {
     return psprintf("public %d", varno);
 }
 
-// As the table has them; a dropped column is a NULL of some type.
+// Describes the columns as the table has them; a dropped column is a NULL of some type.
 static TupleDesc columns_of(Oid relation) {
     Relation table = table_open(relation, NoLock);
     TupleDesc theirs = RelationGetDescr(table), columns = CreateTemplateTupleDesc(theirs->natts);
@@ -91,7 +91,7 @@ static Query *select_used(Oid relation, TupleDesc columns, const Bitmapset *used
     return query;
 }
 
-// What is larger is never fetched (query/cost).
+// Limits what is fetched (query/cost).
 constexpr Size largest_fetched = (Size{1} << 20) + VARHDRSZ;
 
 namespace {

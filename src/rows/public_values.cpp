@@ -10,7 +10,7 @@
 
 namespace dp::rows {
 
-// What the reader of a public table sees of it is what the answer will see, as far as nobody writes to it meanwhile.
+// Queries a public table as its reader. The answer sees the same rows, unless somebody writes to the table meanwhile.
 static uint64 look(const border::Spi &spi, const catalog::Reading &reading, Oid reader, const char *sql) {
     border::RoleScope role = border::RoleScope::enter(OidIsValid(reader) ? reader : GetUserId());
     PushActiveSnapshot(reading.snapshot);
@@ -205,7 +205,7 @@ const int64 *strides_of(const Question *question) {
     return strides;
 }
 
-// What a tuple adds to a place; row < 0: NULL everywhere. -1: a value is in none of the domains.
+// Returns how much a tuple adds to a place; row < 0: NULL everywhere. -1: a value is in none of the domains.
 static int64 place_of_tuple(const Question *question, const int64 *strides, const List *keys, int64 row) {
     int64 place = 0;
     ListCell *cell;

@@ -1,4 +1,4 @@
-// What is looked up in public tables before a charge: it decides what is asked, and is nobody's secret.
+// Looks up values in public tables before a charge. They decide what is asked, and are nobody's secret.
 #pragma once
 
 #include "rows/question.hpp"

@@ -62,7 +62,7 @@ struct Source {
     AttrNumber *map;             // by column of the view that of the table; map[0] is 0
 };
 
-// What one unit may bring to a leaf (formulas.md, 9).
+// Describes what one unit may bring to a leaf (formulas.md, 9).
 struct Units {
     const catalog::UnitPath *path; // of the source that the unit is found from
     List *values;                  // Node *: Vars, the unit's columns over the sources
@@ -150,7 +150,7 @@ struct Question {
     int *measure_of;
     // Decimal places that the column's type and its bounds have, of each sum or average of numeric(p, s); else -1.
     int *decimals;
-    // Of each measure that is a quantile its grid, else null; cells of one group over all of them (rows/quantiles).
+    // Grids of the measures that are quantiles, else null; ncells: cells of one group over all of them (rows/quantiles).
     const privacy::Grid **grids;
     int ncells;
     bool by_points; // Citus keeps the rows: their points are added up one by one (rows/cell_calls)
@@ -178,7 +178,7 @@ const char *column_name(const Question *question, AttrNumber column);
 Var *table_column(const Question *question, AttrNumber column);
 // Whether some row that is asked about may have NULL in it: for the table's sake, or for that of an outer join.
 bool is_nullable(const Question *question, AttrNumber column);
-// Of a measure of two columns the bounds of x; null: it is of one.
+// Returns the bounds of x of a measure of two columns; null: it is of one.
 inline const privacy::Bounds *bounds_of_x(const Question *question, int measure) {
     return question->second_bounds == nullptr ? nullptr : question->second_bounds[measure];
 }
@@ -203,7 +203,7 @@ bool is_nullable_column(Oid relation, AttrNumber attno);
 Node *argument_node(const Question *question, int aggregate);
 // Over the tables, as it was written, with its constants evaluated; a copy.
 Node *folded_argument_node(const Question *question, int aggregate);
-// That values within the bounds have at most; -1: nobody knows.
+// Returns how many decimals values within the bounds have at most; -1: nobody knows.
 int argument_decimals(const Question *question, int aggregate);
 // Returns an argument that is no column; null: it is one, or there is none.
 const Expression *expression_of(const Question *question, int aggregate);

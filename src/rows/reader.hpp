@@ -1,4 +1,4 @@
-// Who may read private rows: a keeper for analysts, and the table's owner in a call of his own. Asked wherever a statement
+// Checks who may read private rows: a keeper for analysts, and the table's owner in a call of their own. Called wherever a statement
 // over a protected table is about to be planned (architecture.md, 3.8).
 #pragma once
 

@@ -36,7 +36,7 @@ namespace dp::rows {
 // ---- conditions, keys and arguments --------------------------------------------------------------------------------
 
 namespace {
-// What the expressions of a leaf are made into.
+// Holds where the expressions of a leaf go.
 struct Mapping {
     Question *question;
     query::RowCost *cost;
@@ -73,7 +73,7 @@ static Node *map_conditions(const Mapping &mapping) {
     return folded;
 }
 
-// What one row may cost is known when all expressions are; the view's filter comes behind, with its own.
+// Limits what one row may cost, once all expressions are known. The view's filter comes later, with a limit of its own.
 static void limit_cost(Question *question, const query::RowCost *cost) {
     int limit = query::size_limit(cost);
     query::set_size_limit(question->where, limit);
@@ -231,7 +231,7 @@ static void discover_groups(Question *question, AttrNumber undeclared) {
 
 constexpr int too_many_groups = max_coordinates + 1; // for any answer; check_coordinates refuses them
 
-// What WHERE leaves of them has to fit an answer.
+// Chooses the tuples that WHERE leaves, which have to fit an answer.
 static void choose_tuples(const catalog::Reading &reading, Question *question, ColumnRanges *columns,
                           const List *folded) {
     question->tupled = find_tuples(reading, question, derive_tuples(columns, question, folded));

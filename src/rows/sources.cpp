@@ -24,7 +24,7 @@ static Var *column_of(Oid relation, int varno, AttrNumber attno) {
     return makeVar(varno, attno, type, typmod, collation, 0);
 }
 
-// As the operators of its default btree class take it.
+// Returns the column as the operators of its default btree class take it.
 static Node *as_compared(const Var *column, const TypeCacheEntry *type) {
     Node *node = reinterpret_cast<Node *>(copyObject(const_cast<Var *>(column)));
     if (column->vartype == type->btree_opintype)
@@ -257,7 +257,7 @@ static const List *lock_and_check_all(const Question *question) {
     return checked;
 }
 
-// What was counted already.
+// Holds counts that were made already.
 namespace {
 struct Count {
     Oid relation;

@@ -15,10 +15,11 @@ void open_sources(const catalog::Reading &reading, Question *question);
 // a row is a unit. Errors: 55000, naming the table and the remedy; 0A000 for joins that are not linked, or of tables that other
 // servers keep.
 Units *resolve_sources(const catalog::Reading &reading, Question *question);
-// The same of the one table of question->settings, where there is no leaf.
+// Resolves the one table of question->settings, where there is no leaf.
 Units *resolve_table(Question *question);
 
-// What was checked then, once more, and of now: a charge takes its time. As the owner of the tables. Returns them with their parts.
+// Repeats the checks of resolve_sources() under the current catalog, because committing a charge takes time. Runs as the owner of the
+// tables. Returns them with their parts.
 // Errors: 55000, also where a unit had one row at most and no key says so any more.
 const List *check_sources(const Question *question);
 

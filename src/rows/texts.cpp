@@ -53,7 +53,7 @@ static RangeTblEntry *no_entry() {
     return entry;
 }
 
-// As the one target of a SELECT over these relations: what stands before and behind it is cut off.
+// Prints an expression as the one target of a SELECT over these relations, and cuts off the rest of the statement.
 static const char *text_over(const Question *question, Node *node, bool views) {
     auto *query = makeNode(Query);
     query->commandType = CMD_SELECT;

@@ -7,13 +7,13 @@ namespace dp::rows {
 
 // An expression over unit_varno with the aggregates in the place of the columns, for texts; over the views, or the tables. A copy.
 Node *with_aggregates(const Question *question, Node *node, bool views);
-// As the statement computes them: their parameters are values. A copy.
+// Returns a copy with the aggregates as the statement computes them: their parameters are values.
 Node *with_columns(const Question *question, Node *node);
 // An expression over the tables, as text: columns behind the names of their tables where there are several.
 const char *text_over_tables(const Question *question, Node *node);
-// The same over the views of the leaf.
+// Returns an expression over the views of the leaf, as text.
 const char *text_over_views(const Question *question, Node *node);
-// What it is called where people look: its column, or the expression over the view.
+// Returns the name of an argument for people: its column, or the expression over the view.
 const char *argument_text(const Question *question, int aggregate);
 // Returns expressions over the views as they were written, behind each other; cut where they are long.
 const char *expression_text(const Question *question, const List *expressions);

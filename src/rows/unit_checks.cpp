@@ -143,7 +143,7 @@ static void refuse_units_as_groups(const Source &source) {
              errhint("%s", form_for_people(source.settings->unit))));
 }
 
-// Of one source (query/grammar).
+// Returns whether these columns of one source are its unit (query/grammar).
 static bool are_unit(const Question *question, const List *columns) {
     const int varno = query::varno_of(static_cast<AttrNumber>(linitial_int(columns)));
     for (int i = 0; i < question->nsources; i++) {
@@ -284,7 +284,7 @@ void check_asks_something(const Question *question) {
                         errhint("Add count(*).")));
 }
 
-// What to ask the controller for, or what he can do himself.
+// Returns what to ask the controller for, or what the controller can do.
 const char *groups_remedy(const Question *question, bool delta) {
     bool asks = question->grantee != nullptr;
     const Source *source = question->undeclared == InvalidAttrNumber

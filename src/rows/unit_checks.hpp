@@ -1,4 +1,4 @@
-// What a leaf says of units, against what is declared of them. Public facts alone.
+// Checks what a leaf says of units against their declarations. Public facts alone.
 #pragma once
 
 #include "rows/question.hpp"
@@ -18,7 +18,7 @@ const char *ask_for_groups(const Question *question, AttrNumber column);
 const char *unit_text(const catalog::UnitPath *path);
 // The sources, as the query names them.
 const char *joined_text(const Question *question);
-// What is clipped, for people; null: nothing is. Of a question under its mechanism (set_mechanism).
+// Returns, for people, what is clipped; null: nothing is. The mechanism of the question is set (set_mechanism).
 const char *clipping_text(const Question *question, privacy::Mechanism mechanism);
 // 0A000 when it is: where a price or a risk is asked for, there is none.
 void check_asks_something(const Question *question);

@@ -55,7 +55,7 @@ void limit_rows(const Question *question, Units *units) {
     units->max_rows = !units->clipped ? 1 : asked > 0 ? asked : units->path->max_rows;
 }
 
-// Of the only table that a unit may have several rows of; 0: not declared.
+// Returns max_groups of the only table that a unit may have several rows of; 0: not declared.
 static int declared_groups(const Question *question, const Units *units) {
     if (units->joined == nullptr)
         return units->path->max_groups;

@@ -124,7 +124,7 @@ struct Resolved {
 };
 } // namespace
 
-// Of a number's type, a date or a moment (query/range); what the type does not have becomes its end.
+// Makes a constant of a number's type, a date or a moment (query/range). A value beyond the type's range becomes the range's end.
 static Const *number_constant(Oid type, double value) {
     switch (type) {
     case INT2OID:
@@ -162,7 +162,7 @@ static bool is_numeric(const Resolved &resolved) {
     return getBaseType(exprType(resolved.argument)) == NUMERICOID;
 }
 
-// As everywhere, what lies outside of the bounds goes to their ends, NaN and infinities among it: no sum is too large for its type.
+// Clamps the argument to its bounds, NaN and infinities too, so that no sum is too large for its type.
 static Node *clamped(const Resolved &resolved) {
     const privacy::Span &span = resolved.of.span;
     const bool number = is_numeric(resolved);
@@ -237,7 +237,7 @@ static Node *extreme_in_order(const Resolved &resolved) {
     return call;
 }
 
-// Of equal numerics in several spellings the first one met would be kept.
+// Makes min or max. Numerics lose trailing zeros: of equal ones in several spellings the first one met would be kept.
 static Node *extreme(const Resolved &resolved) {
     if (!has_span(getBaseType(exprType(resolved.argument))))
         return extreme_in_order(resolved);
@@ -273,7 +273,7 @@ static Node *resolve_aggregate(const Resolved &resolved) {
 
 // ---- resolving -----------------------------------------------------------------------------------------------------
 
-// What min or max of it is then is a value of the column, or NULL; where bounds clamp it, they say what it may be.
+// Returns the column whose value, or NULL, a min or max is; null where bounds clamp it, which then limit the value.
 static Var *extreme_of(const Resolved &resolved, Node *argument) {
     while (argument != nullptr && IsA(argument, RelabelType))
         argument = reinterpret_cast<Node *>(castNode(RelabelType, argument)->arg);

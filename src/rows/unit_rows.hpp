@@ -22,7 +22,7 @@ void check_carried(const Question *question, const Units *units);
 // Whether that is so now, where it was not when the question was resolved.
 bool has_lost_carried(const Question *question, const Units *now);
 
-// What a unit brings is one row, in one group.
+// Limits what a unit brings to one row, in one group.
 void limit_per_unit(const Question *question, Units *units);
 
 // The sub-SELECT, with what is carried and the unit's columns behind the aggregates; and the latter as Vars of unit_varno, in `values`.

@@ -24,8 +24,9 @@ using TakeUnit = void (*)(void *sink, Unit *unit);
 // The question's WHERE; where groups are declared, also that the row is in one of them.
 Node *where_declared(const Question *question);
 
-// Of a clipped question. Under the active snapshot, as the current role (the table's owner: border::RoleScope) and under
-// the settings of a border::SettingsScope, both the caller's; for an analyst inside of `caught`. checked: of check_sources.
+// Reads the units of a clipped question, one by one. Under the active snapshot, as the current role (the table's owner:
+// border::RoleScope) and under the settings of a border::SettingsScope, both the caller's; for an analyst inside of `caught`.
+// checked: of check_sources.
 // False: the plan would have read other relations than those, and was not executed.
 bool for_each_unit(const Question *question, const List *checked, bool with_columns, TakeUnit take, void *sink);
 
