@@ -43,14 +43,6 @@ inline bool may_use_schema(Oid schema, Oid role) {
 #endif
 }
 
-inline bool may_connect(Oid database, Oid role) {
-#if PG_VERSION_NUM >= 160000
-    return object_aclcheck(DatabaseRelationId, database, role, ACL_CONNECT) == ACLCHECK_OK;
-#else
-    return pg_database_aclcheck(database, role, ACL_CONNECT) == ACLCHECK_OK;
-#endif
-}
-
 // 42704 when there is none.
 inline Oid type_named(const char *name) {
     Oid type;

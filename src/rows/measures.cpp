@@ -11,8 +11,7 @@
 
 namespace dp::rows {
 
-// Sets how finely measures are counted. A count of units is compared with a threshold as it is. The clipped count of a unit in several
-// groups is no whole number of rows.
+// Sets how finely measures are counted: what is clipped in several groups is no whole number of rows. Thresholds compare counts of units.
 static void set_grains(const Question *question, std::vector<privacy::Measure> *measures) {
     for (privacy::Measure &measure : *measures) {
         bool compared = question->thresholded && &measure == &measures->front();

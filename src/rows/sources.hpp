@@ -18,8 +18,7 @@ Units *resolve_sources(const catalog::Reading &reading, Question *question);
 // Resolves the one table of question->settings, where there is no leaf.
 Units *resolve_table(Question *question);
 
-// Repeats the checks of resolve_sources() under the current catalog, because committing a charge takes time. Runs as the owner of the
-// tables. Returns them with their parts.
+// Repeats the checks of resolve_sources() as the tables' owner, because a charge takes time. Returns the tables with their parts.
 // Errors: 55000, also where a unit had one row at most and no key says so any more.
 const List *check_sources(const Question *question);
 
