@@ -258,6 +258,10 @@ std::string encode(const Measure &measure) {
     return bytes_of(measure);
 }
 
+std::string encode(const Aggregate &aggregate) {
+    return bytes_of(aggregate);
+}
+
 std::string encode(const Column &column) {
     return bytes_of(column);
 }

@@ -149,6 +149,7 @@ struct InvalidPlan : std::runtime_error {
 
 std::string encode(const Plan &plan);
 std::string encode(const Measure &measure);
+std::string encode(const Aggregate &aggregate);
 std::string encode(const Column &column);
 
 // Whether the node is this column.

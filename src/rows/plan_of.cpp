@@ -158,17 +158,45 @@ static void add_measure(const query::Leaf *leaf, const privacy::Measure &measure
         add_expression(leaf, static_cast<Node *>(list_nth(leaf->filters, measure.filter)), &into->filter);
 }
 
+// Returns the places of elements in the order of their bytes. Core region.
+template <class T> static std::vector<std::uint32_t> places_by_bytes(const std::vector<T> &elements) {
+    std::vector<std::string> bytes;
+    for (const T &element : elements)
+        bytes.push_back(plan::encode(element));
+    std::vector<std::uint32_t> places(elements.size());
+    std::iota(places.begin(), places.end(), 0);
+    std::stable_sort(places.begin(), places.end(), [&](auto a, auto b) { return bytes[a] < bytes[b]; });
+    return places;
+}
+
+// Sorts the aggregates of one person's rows by their bytes, and numbers what stands above by their new places. Core region.
+static void sort_aggregates(plan::Plan *plan) {
+    const std::vector<std::uint32_t> places = places_by_bytes(plan->per_person->aggregates);
+    std::vector<std::uint32_t> number_of(places.size());
+    std::vector<plan::Aggregate> sorted;
+    for (std::uint32_t place : places) {
+        number_of[place] = static_cast<std::uint32_t>(sorted.size());
+        sorted.push_back(std::move(plan->per_person->aggregates[place]));
+    }
+    plan->per_person->aggregates = std::move(sorted);
+    const auto renumber = [&](plan::Expression &expression) {
+        for (plan::Node &node : expression)
+            if (node.op == plan::Op::person_column)
+                node.number = number_of[node.number];
+    };
+    renumber(plan->per_person->where);
+    std::for_each(plan->keys.begin(), plan->keys.end(), renumber);
+    for (plan::Measure &measure : plan->measures) {
+        std::for_each(measure.arguments.begin(), measure.arguments.end(), renumber);
+        renumber(measure.filter);
+    }
+}
+
 // Core region: measures ascend by their bytes, so the order of columns does not matter.
 static void sort_measures(std::vector<plan::Measure> *measures, int *order, int n) {
-    std::vector<std::string> bytes;
-    for (const plan::Measure &measure : *measures)
-        bytes.push_back(plan::encode(measure));
-    std::vector<int> places(measures->size());
-    std::iota(places.begin(), places.end(), 0);
-    std::stable_sort(places.begin(), places.end(), [&](int a, int b) { return bytes[a] < bytes[b]; });
     std::vector<plan::Measure> sorted;
     std::vector<int> numbers;
-    for (int place : places) {
+    for (std::uint32_t place : places_by_bytes(*measures)) {
         sorted.push_back(std::move((*measures)[place]));
         numbers.push_back(order[n + place]);
     }
@@ -190,7 +218,11 @@ static const int *add_measures(const Builder &builder, const std::vector<privacy
         add_measure(builder.leaf, measures[j], appended(&builder.plan->measures));
         order[unasked + asked++] = j;
     }
-    border::core([&] { sort_measures(&builder.plan->measures, order, unasked); });
+    border::core([&] {
+        if (builder.plan->per_person)
+            sort_aggregates(builder.plan);
+        sort_measures(&builder.plan->measures, order, unasked);
+    });
     return order;
 }
 

@@ -13,6 +13,21 @@
 namespace dp::rows {
 
 #ifdef USE_ASSERT_CHECKING
+// Tells whether a column that names a person is carried: above the sub-SELECT its printed text names it, which nobody may write.
+static bool carries_unit(const Question *question) {
+    ListCell *cell;
+    foreach (cell, question->leaf->per_unit == nullptr ? NIL : question->leaf->per_unit->carried)
+        for (int i = 0; i < question->nsources; i++) {
+            const Source &source = question->sources[i];
+            const catalog::UnitPath *path = source.settings == nullptr ? nullptr : source.settings->unit;
+            const Var *column = lfirst_node(Var, cell);
+            for (int j = 0; path != nullptr && source.source->varno == static_cast<int>(column->varno) && j < path->ncolumns; j++)
+                if (source.map[column->varattno] == path->columns[j])
+                    return true;
+        }
+    return false;
+}
+
 // Tells whether nobody may write the text as it is. NOT IN is three conditions, of which one compares nothing. Measures that folding has made
 // equal would be one. A text may be too long, or have characters that the database's encoding lacks.
 static bool is_only_shown(const Question *question) {
@@ -20,7 +35,7 @@ static bool is_only_shown(const Question *question) {
     foreach (cell, question->leaf->semi_joins)
         if (static_cast<const query::SemiJoin *>(lfirst(cell))->unless != nullptr)
             return true;
-    return has_equal_measures(question->plan) || strlen(question->text) > query::max_text ||
+    return has_equal_measures(question->plan) || carries_unit(question) || strlen(question->text) > query::max_text ||
            GetDatabaseEncoding() != PG_UTF8;
 }
 

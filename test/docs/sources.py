@@ -20,21 +20,21 @@ USERS = {  # a name, as a regular expression: who may use it
     r"\b(rows::)?evaluate\(const Question|rows::evaluate\(": "rows/evaluate release/round release/select release/refinement_steps release/release release/signal",
     r"\bcount_rows_of_units\(|\bfor_each_row_count\(": "rows/units rows/evaluate release/choose_row_limit",
     r"release::choose_limit\(": "keeper/serving",
-    r"\bleave_one_out\(": "risk/leave_one_row_out release/choose release/output sql/risk sql/risk_summary sql/risk_output sql/report_query",
+    r"\bleave_one_out\(": "risk/leave_one_row_out release/choose release/output sql/risk_calls sql/risk_summary sql/output_risk sql/report_query",
     r"\bfor_each_unit\(": "rows/units rows/unit_sums risk/unit_changes",
     r"\brun_(query|text|counts|again)\(": "risk/scan_statement risk/leave_one_row_out risk/unit_changes risk/records risk/result risk/closed_forms risk/rerun",
-    r"\bgeneral_risk\(": "risk/general_risk release/general_answer sql/general sql/risk",
+    r"\bgeneral_risk\(": "risk/general_risk release/general_answer sql/general sql/risk_calls",
     r"release::(begin|select|step|finish|finish_signal|charged|continue_charged)\(": "keeper/serving",
     # Exact rows: for a number that noise is added to, behind a charge, and for the owner's look.
     r"\beach_exact_row\(": "release/steps release/release release/signal",
     r"\badd_noise\(const Signal|\badd_noise\(round": "release/signal release/round",
-    r"release::look\(": "sql/signal",
+    r"release::look\(": "sql/request_signal",
     r"\btake_step\(Refinement|\btake_step\(round": "release/refinement_steps release/round",
     r"release::answer\(": "sql/find sql/find_and_release",
     # Who is a keeper, and who asks under a policy.
     r"\bbecome_keeper\(": "rows/reader keeper/keeper",
     r"\bcheck_reader\(const Question|rows::check_reader\(|^ +check_reader\(question": "rows/reader rows/evaluate risk/leave_one_row_out",
-    r"rows::prepare\(": "release/ask sql/profile sql/question",
+    r"rows::prepare\(": "release/resolved sql/risk_profile sql/controllers_question",
 }
 
 # What begins with the question whether this process may.
@@ -42,7 +42,7 @@ CHECKED = {
     "rows/evaluate.cpp": r"^Sums evaluate\([^{;]*\{\n    check_reader\(question\);",
     "rows/evaluate.cpp ": r"^void count_rows_of_units\([^{;]*\{\n    check_reader\(question\);",
     "risk/leave_one_row_out.cpp": r"^Memo \*leave_one_out\([^{;]*\{\n    rows::check_reader\(question\);",
-    "release/ask.cpp": r"question->grantee = policy->grantee_name;",
+    "release/resolved.cpp": r"question->grantee = policy->grantee_name;",
     "sql/controllers_question.cpp": r"if \(!border::owns_relation\([^}]*rows::prepare\(",
 }
 
