@@ -248,6 +248,11 @@ SELECT g.sums FROM (SELECT dp_rdr.cells(spec_of_unit(0, 0, 1, sums(-922337203685
 SELECT key, sums FROM (SELECT dp_rdr.cells(spec_of_unit(0, 0, 1, counts(1)), VARIADIC ARRAY[1, 2, 3]) AS result) r, groups_of(result, 1);
 SELECT dp_rdr.cells(spec_of_unit(0, 0, 1, counts(1)), true) = '' AS nothing WHERE false;
 
+-- A unit without a key and without values is no specification: what stands in the place of the measure has another type.
+SELECT dp_rdr.cells(spec_of_unit(1, 0, 1, sums(0, 100)), 7, i) FROM generate_series(1, 3) i;
+SELECT dp_rdr.cells(spec_of_unit(1, 0, 1, sums(0, 100)), i, i::numeric) FROM generate_series(1, 3) i;
+SELECT dp_rdr.cells(spec_of_unit(2, 0, 1, counts(1)), 'a'::text, 4096::bigint, true) FROM generate_series(1, 3);
+
 -- Only the aggregate is for everybody, since the internal statement runs as the owner of the rows.
 SELECT proname, has_function_privilege('public', oid, 'EXECUTE') AS granted
 FROM pg_proc WHERE pronamespace = 'dp_rdr'::regnamespace AND proname ~ '^(cell|point$)' ORDER BY proname;

@@ -243,3 +243,8 @@ SELECT dp_protect('uj_notes', 'uj_notes_dp', unit => 'line -> uj_lines(line)', m
 SELECT dp_grant('uj_notes_dp', 'regress_analyst', tau => 0, candidates => '{100}', epsilon_max => 100);
 SET ROLE regress_analyst;
 SELECT attempt('SELECT count(*) FROM uj_notes_dp a' || string_agg(format(' LEFT JOIN uj_notes_dp %1$s ON %1$s.line = a.line', t), '')) FROM unnest('{b,c,d,e,f,g,h}'::text[]) t;
+
+-- A condition that is never true leaves no equality once constants are folded. What is asked behind the charge is what was parsed.
+SELECT count(*) IS NOT NULL AS answered FROM uj_customers_dp c, uj_orders_dp o WHERE c.cid = o.cid AND 1 = 0;
+SELECT count(*) IS NOT NULL AS answered FROM uj_customers_dp c JOIN uj_orders_dp o ON o.cid = c.cid WHERE false;
+SELECT count(*) IS NOT NULL AS answered FROM uj_customers_dp c LEFT JOIN uj_orders_dp o ON o.cid = c.cid AND false;

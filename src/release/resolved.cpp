@@ -157,7 +157,8 @@ static void check_asker(const Query *query) {
                      "A view of another role's over it asks with the rights and the policy of whoever reads it, here "
                      "%s.",
                      quote_identifier(role)),
-                 errhint("Its controller gives both: dp_grant('%s', '%s', tau => TAU).", view, role)));
+                 errhint("Its controller gives both: dp_grant(%s, %s, tau => TAU).", quote_literal_cstr(view),
+                         quote_literal_cstr(quote_identifier(role)))));
         }
         border::check_permission(query, entry);
     }

@@ -96,8 +96,16 @@ struct PerUnit {
     int max_rows;         // counts are at most this, and sums those of as many rows
 };
 
+// Keeps what sources are linked by, as it was parsed: constants that are folded may leave no equality.
+struct ParsedLinks {
+    List *from;
+    Node *where;
+    List *conditions; // Node *, of the semi-joins
+};
+
 struct Question {
     query::Leaf *leaf;
+    ParsedLinks links;
     catalog::Settings *settings; // of the first private source; its versions are those of all
     int nsources;
     Source *sources; // as in the leaf

@@ -308,9 +308,18 @@ static void leave_out_long_keys(Question *question) {
 
 // ---- preparing -----------------------------------------------------------------------------------------------------
 
+static ParsedLinks links_of(const query::Leaf *leaf) {
+    ParsedLinks links = {static_cast<List *>(copyObject(leaf->from)), leaf->where, NIL};
+    ListCell *cell;
+    foreach (cell, leaf->semi_joins)
+        links.conditions = lappend(links.conditions, static_cast<const query::SemiJoin *>(lfirst(cell))->condition);
+    return links;
+}
+
 Question *prepare(const catalog::Reading &reading, query::Leaf *leaf, ParamListInfo parameters) {
     auto *question = static_cast<Question *>(palloc0(sizeof(Question)));
     question->leaf = leaf;
+    question->links = links_of(leaf);
     open_sources(reading, question);
     check_asked_limits(question);
     Units *units = resolve_sources(reading, question);

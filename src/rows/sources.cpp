@@ -304,8 +304,9 @@ static Node *one_item_of(const query::Linked *sources, int n) {
 
 // Private sources of a sub-SELECT are linked to those of FROM as if these were kept by an outer join with them: whether it has a row is
 // a matter of one unit's. So are several of any kind, each of which something must lead to.
-static void check_semi_join(const Question *question, const query::SemiJoin *semi, const query::Linked *linked,
-                            const List *from, const List *equalities) {
+static void check_semi_join(const Question *question, int number, const query::Linked *linked, const List *from,
+                            const List *equalities) {
+    auto *semi = static_cast<const query::SemiJoin *>(list_nth(question->leaf->semi_joins, number));
     const query::Leaf *leaf = question->leaf;
     if (semi->nsources == 1 && linked[semi->source].path == nullptr)
         return;
@@ -319,16 +320,15 @@ static void check_semi_join(const Question *question, const query::SemiJoin *sem
     join->jointype = JOIN_LEFT;
     join->larg = query::one_item(list_copy(from));
     join->rarg = one_item_of(linked + semi->source, semi->nsources);
-    join->quals = map_to_tables(semi->condition, question);
+    join->quals = map_to_tables(static_cast<Node *>(list_nth(question->links.conditions, number)), question);
     List *items = list_make1(join), *by = query::find_equalities(leaf, items, nullptr);
     (void)query::join_sources(all, n, items, list_concat_copy(equalities, by));
 }
 
 static void check_semi_joins(const Question *question, const query::Linked *linked, const List *from,
                              const List *equalities) {
-    ListCell *cell;
-    foreach (cell, question->leaf->semi_joins)
-        check_semi_join(question, static_cast<const query::SemiJoin *>(lfirst(cell)), linked, from, equalities);
+    for (int i = 0; i < list_length(question->leaf->semi_joins); i++)
+        check_semi_join(question, i, linked, from, equalities);
 }
 
 // reading: where rows of public tables are counted; null where it does not matter how many.
@@ -347,14 +347,13 @@ static Units *joined_units(const Question *question, const catalog::Reading *rea
         linked[i].multiplicity = reading == nullptr ? nullptr : count_equal;
         linked[i].context = counts;
     }
-    // Of what was parsed: make_total leaves no plain column where a value may be long.
-    List *from = static_cast<List *>(copyObject(leaf->from));
+    List *from = static_cast<List *>(copyObject(question->links.from));
     ListCell *cell;
     foreach (cell, query::joins_of(from)) {
         auto *join = lfirst_node(JoinExpr, cell);
         join->quals = map_to_tables(join->quals, question);
     }
-    List *equalities = query::find_equalities(leaf, from, map_to_tables(leaf->where, question));
+    List *equalities = query::find_equalities(leaf, from, map_to_tables(question->links.where, question));
     const query::Joined *joined = query::join_sources(linked, n, from, equalities);
     check_semi_joins(question, linked, from, equalities);
     const Source &anchor = question->sources[joined->anchor];

@@ -211,7 +211,10 @@ CellSite *read_site(FunctionCallInfo fcinfo, int spec, int first) {
     read_units(fcinfo, site);
     site->sums = static_cast<privacy::int128 *>(
         MemoryContextAlloc(fcinfo->flinfo->fn_mcxt, sizeof(privacy::int128) * site->shape->ncoordinates));
-    site->step = site->nmeasures > 1 || site->ncandidates > 0 || first != 2 ? step_of_many : site->measures[0].step;
+    if (header.units > 0 && site->shape->keyed == 0)
+        refuse_spec();
+    site->step = site->nmeasures > 1 || site->ncandidates > 0 || site->first_measure != 2 ? step_of_many
+                                                                                         : site->measures[0].step;
     fcinfo->flinfo->fn_extra = site;
     return site;
 }
