@@ -1,7 +1,6 @@
-// The way of requests through a keeper. This file is where "durable before read" can be seen: serve() prepares (public facts
-// alone), commit() returns when the charges are on disk, and answer() is the only place that calls what reads rows, for
-// a round that is paid, or selects under a charge of its own. (within_data alone searches the rows while it prepares.)
-// answer_limit() reads as well, for a controller's limit that is paid.
+// The way of requests through a keeper. "Durable before read" can be seen here: serve() prepares (public facts alone), commit()
+// returns when the charges are on disk, and only behind it is called what reads rows: by answer_requester(), take_step(),
+// select_and_charge() and answer_limit(). (within_data alone searches the rows while it prepares.)
 #include "keeper/serving.hpp"
 
 #include "border/each.hpp"
