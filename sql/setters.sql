@@ -224,3 +224,11 @@ DROP SCHEMA "Closed";
 DROP FUNCTION stored, bound_of;
 DROP PROCEDURE ask;
 DROP ROLE regress_clerk, regress_group;
+
+-- A hint that calls a function quotes names, whatever stands in them.
+CREATE TABLE "it's" (id integer PRIMARY KEY, "a'b" integer);
+SELECT dp_protect('"it''s"', '"it''s_dp"');
+SELECT * FROM dp_risk($$SELECT sum("a'b") FROM "it's_dp"$$, '{1}');
+SELECT dp_unset_bounds('"it''s"', 'a''b');
+SELECT dp_unprotect('"it''s_dp"');
+DROP TABLE "it's";

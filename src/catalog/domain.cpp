@@ -285,8 +285,8 @@ static void check_parent(const UnitPath *path, const UnitPath *step) {
                get_rel_name(parent) == nullptr ? psprintf("the table that %s of %s refers to is gone", step->names[0],
                                                           qualified_name(step->relation))
                                                : psprintf("%s is no longer protected with it", qualified_name(parent)),
-               psprintf("Protect it again with dp_protect(..., unit => ...), then call dp_set_unit('%s', ...).",
-                        qualified_name(step->relation)));
+               psprintf("Protect it again with dp_protect(..., unit => ...), then call dp_set_unit(%s, ...).",
+                        quote_literal_cstr(qualified_name(step->relation))));
     if (relation_owner(parent) != relation_owner(path->relation))
         refuse(path, psprintf("%s belongs to another role", qualified_name(parent)),
                psprintf("ALTER TABLE %s OWNER TO %s;", qualified_name(parent),
@@ -369,9 +369,9 @@ static void check_limit(const UnitPath *path, const List *parts) {
         ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
                         errmsg("how many rows of %s one unit may have is not known: the key that said one is gone",
                                qualified_name(path->relation)),
-                        errhint("dp_set_contribution('%s', max_rows => ...) sets a limit; or make the unique index "
+                        errhint("dp_set_contribution(%s, max_rows => ...) sets a limit; or make the unique index "
                                 "again.",
-                                qualified_name(path->relation))));
+                                quote_literal_cstr(qualified_name(path->relation)))));
     check_whole(path->relation, parts);
 }
 

@@ -160,9 +160,9 @@ void refuse_ahead(const Settings &settings) {
         (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
          errmsg("the odometer of %s is ahead of the table", settings.relation_name),
          errdetail("Its totals are of a later epoch than its settings, as after a restore of a part."),
-         errhint("SELECT dp_set_odometer('%s') by the owner of the table begins an epoch behind both; he should look "
+         errhint("SELECT dp_set_odometer(%s) by the owner of the table begins an epoch behind both; he should look "
                  "at dp_audit(), and at the totals, before.",
-                 settings.relation_name)));
+                 quote_literal_cstr(settings.relation_name))));
     pg_unreachable();
 }
 

@@ -8,8 +8,9 @@ namespace dp::catalog {
     ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
                     errmsg("%s on %s are suspended", whose, settings.view_name),
                     errdetail("A query failed while it read rows, which might tell something about them."),
-                    errhint("The owner of the table, \"%s\", lifts the suspension with dp_resume('%s', '%s').",
-                            GetUserNameFromId(settings.owner, false), settings.view_name, grantee)));
+                    errhint("The owner of the table, \"%s\", lifts the suspension with dp_resume(%s, %s).",
+                            GetUserNameFromId(settings.owner, false), quote_literal_cstr(settings.view_name),
+                            quote_literal_cstr(grantee))));
     pg_unreachable();
 }
 

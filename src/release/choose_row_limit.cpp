@@ -17,7 +17,8 @@ void check_has_limit(Oid relation, const catalog::UnitPath *path) {
     if (path == nullptr)
         ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
                         errmsg("a row of %s is a unit: there is nothing to choose", name),
-                        errhint("dp_set_unit('%s', 'column', max_rows => ...) says whose rows they are.", name)));
+                        errhint("dp_set_unit(%s, 'column', max_rows => ...) says whose rows they are.",
+                                quote_literal_cstr(name))));
     if (path->keyed || (path->direct && catalog::covers_key(relation, path->ncolumns, path->columns)))
         ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
                         errmsg("a key of %s says that a unit has one row: there is nothing to choose", name),

@@ -198,8 +198,9 @@ static const privacy::Bounds *bounds_of_column(const catalog::Reading &reading, 
                  errmsg("column %s of %s has no declared bounds: ask for it WHERE %s BETWEEN LOW AND HIGH",
                         quote_identifier(name), table, quote_identifier(name)),
                  errhint("Bound it: WHERE %s BETWEEN LOW AND HIGH, or least(greatest(%s, LOW), HIGH). Or ask the "
-                         "controller for dp_set_bounds('%s', '%s', LOW, HIGH).",
-                         quote_identifier(name), quote_identifier(name), table, name)));
+                         "controller for dp_set_bounds(%s, %s, LOW, HIGH).",
+                         quote_identifier(name), quote_identifier(name), quote_literal_cstr(table),
+                         quote_literal_cstr(name))));
     return bounds;
 }
 
@@ -209,10 +210,10 @@ void refuse_unbounded(const Question *question, const char *text) {
                            question->settings->relation_name),
                     errhint("Bound it: %sleast(greatest(%s, LOW), HIGH), where NULL "
                             "counts as LOW. Or ask the controller for bounds of the columns in it: "
-                            "dp_set_bounds('%s', COLUMN_NAME, LOW, HIGH).",
+                            "dp_set_bounds(%s, COLUMN_NAME, LOW, HIGH).",
                             // An aggregate of one person's rows stands in no WHERE by itself.
                             question->per_unit != nullptr ? "" : psprintf("WHERE %s BETWEEN LOW AND HIGH, or ", text),
-                            text, question->settings->relation_name)));
+                            text, quote_literal_cstr(question->settings->relation_name))));
     pg_unreachable();
 }
 

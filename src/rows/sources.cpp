@@ -157,9 +157,9 @@ static void check_one_domain(const catalog::Settings *first, const catalog::Sett
                 (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
                  errmsg("a join of %s with %s is not supported: each row of it is a person of its own",
                         first->view_name, first->view == other->view ? "itself" : other->view_name),
-                 errhint("The controller declares whose rows they are with dp_set_unit('%s', 'key column'); where no "
+                 errhint("The controller declares whose rows they are with dp_set_unit(%s, 'key column'); where no "
                          "unique index covers that column, with max_rows => ... as well.",
-                         first->unit == nullptr ? first->relation_name : other->relation_name)));
+                         quote_literal_cstr(first->unit == nullptr ? first->relation_name : other->relation_name))));
 }
 
 static void check_declared(const catalog::Reading &reading, const catalog::Settings *settings, Oid relation) {
@@ -168,15 +168,16 @@ static void check_declared(const catalog::Reading &reading, const catalog::Setti
         ereport(ERROR,
                 (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
                  errmsg("%s is not a public table for %s", name, settings->view_name),
-                 errhint("The controller declares it with dp_set_public('%s', '%s').", name, settings->relation_name)));
+                 errhint("The controller declares it with dp_set_public(%s, %s).", quote_literal_cstr(name),
+                         quote_literal_cstr(settings->relation_name))));
     if (settings->unit == nullptr)
         ereport(ERROR,
                 (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
                  errmsg("a join of %s with public table %s is not supported: each row of it is a person of its own",
                         settings->view_name, name),
-                 errhint("The controller declares whose rows they are with dp_set_unit('%s', 'key column'); where no "
+                 errhint("The controller declares whose rows they are with dp_set_unit(%s, 'key column'); where no "
                          "unique index covers that column, with max_rows => ... as well.",
-                         settings->relation_name)));
+                         quote_literal_cstr(settings->relation_name))));
 }
 
 void open_sources(const catalog::Reading &reading, Question *question) {

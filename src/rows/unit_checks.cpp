@@ -166,8 +166,9 @@ const char *ask_for_groups(const Question *question, AttrNumber column) {
     const Oid relation = relation_of(question, column);
     if (catalog::covers_key(relation, 1, &attno))
         return nullptr;
-    return psprintf("dp_set_groups('%s', '%s', GROUPS), where GROUPS is an array of all that may be asked for",
-                    catalog::qualified_name(relation), column_name(question, column));
+    return psprintf("dp_set_groups(%s, %s, GROUPS), where GROUPS is an array of all that may be asked for",
+                    quote_literal_cstr(catalog::qualified_name(relation)),
+                    quote_literal_cstr(column_name(question, column)));
 }
 
 void check_asked_units(const Question *question) {

@@ -167,9 +167,9 @@ DP_CALL(dp_attack_risk) {
         ereport(ERROR,
                 (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
                  errmsg("the ledger of %s does not add up to its totals", name),
-                 errhint("dp_verify_ledger('%s', \"full\" => true) tells where; after a restore of a part, dp_protect() on "
+                 errhint("dp_verify_ledger(%s, \"full\" => true) tells where; after a restore of a part, dp_protect() on "
                          "the table.",
-                         name)));
+                         quote_literal_cstr(name))));
     // Under the public account answers of the other kind are nobody's; to a role they were given.
     const bool bounded = of_role == nullptr || (charged.conditional == 0 && !charged.reads);
     InitMaterializedSRF(fcinfo, 0);

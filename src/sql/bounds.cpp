@@ -189,7 +189,7 @@ static Datum unset(FunctionCallInfo fcinfo, const char *what) {
     if (change(relation, psprintf("DELETE FROM dp_rdr.column_%s WHERE relation::oid = $1 AND column_name = $2", what),
                {relation, column}) == 0)
         refuse_state(psprintf("column %s of %s has no declared %s", quote_identifier(column), name, what),
-                     psprintf("dp_settings('%s') shows what is declared.", name));
+                     psprintf("dp_settings(%s) shows what is declared.", quote_literal_cstr(name)));
     PG_RETURN_VOID();
 }
 

@@ -34,8 +34,8 @@ static void warn_without_unit(const PublicCall &call) {
     ereport(WARNING,
             (errmsg("nothing can be joined with %s: each row of it is a person of its own", name),
              errdetail("A unit can be set until the first charge or denial, and not afterwards."),
-             errhint("SELECT dp_set_unit('%s', 'key column'); -- and max_rows => ... where no unique index covers it",
-                     name)));
+             errhint("SELECT dp_set_unit(%s, 'key column'); -- and max_rows => ... where no unique index covers it",
+                     quote_literal_cstr(name))));
 }
 
 DP_CALL(dp_set_public) {
@@ -58,7 +58,7 @@ DP_CALL(dp_unset_public) {
                {call.relation, call.table}) == 0)
         refuse_state(
             psprintf("%s is not a public table for %s", qualified_name(call.relation), qualified_name(call.table)),
-            psprintf("dp_domain('%s') shows which are.", qualified_name(call.table)));
+            psprintf("dp_domain(%s) shows which are.", quote_literal_cstr(qualified_name(call.table))));
     PG_RETURN_VOID();
 }
 

@@ -212,8 +212,8 @@ DP_CALL(dp_set_contribution) {
     const UnitPath *path = declared_unit(relation);
     if (path == nullptr)
         refuse_state(psprintf("a row of %s is a unit: there is nothing to limit", qualified_name(relation)),
-                     psprintf("dp_set_unit('%s', 'column', max_rows => ...) says whose rows they are.",
-                              qualified_name(relation)));
+                     psprintf("dp_set_unit(%s, 'column', max_rows => ...) says whose rows they are.",
+                              quote_literal_cstr(qualified_name(relation))));
     auto kept = [](int passed, int set) { return passed > 0 ? passed : set; };
     store_limits(visit, relation, path,
                  Limits{kept(limits.max_rows, path->max_rows), kept(limits.max_groups, path->max_groups),
@@ -236,7 +236,7 @@ static Oid view_of(Oid relation) {
     visit.leave();
     if (!OidIsValid(view))
         refuse_state(psprintf("%s has no restricted view", qualified_name(relation)),
-                     psprintf("dp_protect('%s', ...) makes one.", qualified_name(relation)));
+                     psprintf("dp_protect(%s, ...) makes one.", quote_literal_cstr(qualified_name(relation))));
     return view;
 }
 
@@ -253,9 +253,9 @@ static void check_people(Oid relation, int64 people, int64 threshold) {
     constexpr int least = 4; // times as many as may exceed the limit
     if (people > 0 && people < least * threshold)
         refuse_value(psprintf("about " INT64_FORMAT " people are too few to choose from their rows", people),
-                     psprintf("Pass a larger epsilon or a smaller tau, or say it with dp_set_contribution('%s', "
+                     psprintf("Pass a larger epsilon or a smaller tau, or say it with dp_set_contribution(%s, "
                               "max_rows => ...), from what the rows mean.",
-                              qualified_name(relation)),
+                              quote_literal_cstr(qualified_name(relation))),
                      psprintf("The limit would be one that about " INT64_FORMAT
                               " people exceed, and at least %d times as many are needed.",
                               threshold, least));

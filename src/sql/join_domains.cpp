@@ -112,8 +112,8 @@ static void check_whole(const Side &side) {
     const char *of_into = delta ? printed(reason.delta_spent) : printed(reason.spent);
     const char *both = delta ? printed(reason.delta_asked + reason.delta_spent) : printed(reason.asked + reason.spent);
     refuse_state(psprintf("%s %s of %s is less than the %s that both domains have spent", name, total, into.name, both),
-                 psprintf("dp_set_odometer('%s', %s => %s), or more, admits that; nothing takes back what was told.",
-                          into.name, name, both),
+                 psprintf("dp_set_odometer(%s, %s => %s), or more, admits that; nothing takes back what was told.",
+                          quote_literal_cstr(into.name), name, both),
                  psprintf("That of %s has spent %s, that of %s %s. The same people were told of in both.", from.name,
                           of_from, into.name, of_into));
 }
@@ -138,7 +138,7 @@ static void check_whole(const Side &side) {
     case catalog::Outcome::lost:
         refuse_as(ERRCODE_T_R_STATEMENT_COMPLETION_UNKNOWN,
                   psprintf("it is not known whether %s and %s were joined", from.name, into.name), nullptr,
-                  psprintf("dp_domain('%s') shows it. %s", into.name, hint));
+                  psprintf("dp_domain(%s) shows it. %s", quote_literal_cstr(into.name), hint));
     default:
         refuse_state(psprintf("%s and %s were not joined", from.name, into.name), hint);
     }
@@ -176,7 +176,8 @@ static void tell_joined(const Side &from, const Side &into, bool untold, const c
          untold ? errdetail("Nothing was told of those of %s: nothing is added.%s", from.name, people)
                 : errdetail("Epsilon %s and delta %s are added to epsilon %s and delta %s.%s", printed(reason.asked),
                             printed(reason.delta_asked), printed(reason.spent), printed(reason.delta_spent), people),
-         errhint("No rollback takes it back. dp_odometer('%s') shows the totals of both, and the bound.", into.name)));
+         errhint("No rollback takes it back. dp_odometer(%s) shows the totals of both, and the bound.",
+                 quote_literal_cstr(into.name))));
     warn_of_shares(into);
 }
 
@@ -190,7 +191,7 @@ DP_CALL(dp_join_domains) {
     Side from = read_side(visit, relations[0]), into = read_side(visit, relations[1]);
     if (strcmp(from.id, into.id) == 0)
         refuse_state(psprintf("%s and %s have one domain already", from.name, into.name),
-                     psprintf("dp_domain('%s') shows its tables.", into.name));
+                     psprintf("dp_domain(%s) shows its tables.", quote_literal_cstr(into.name)));
     for (const Side *side : {&from, &into})
         check_owns_domain(visit, side->relation, caller);
     // Under the snapshot of all of this: what is different when the keeper looks is not what was looked at here.

@@ -63,7 +63,7 @@ static void warn_of_sum(const char *relation, const Sum &sum, bool in_period = f
                     sum.both_exceed ? "less than what is spent" : "used up", in_period ? " in this period" : "", what,
                     in_period ? " until it turns" : ""),
              errdetail("The public account has spent %s, the conditional one %s.", sum.of_public, sum.of_conditional),
-             errhint("Raise it with dp_set_odometer('%s', %s => ...).", relation, sum.setting)));
+             errhint("Raise it with dp_set_odometer(%s, %s => ...).", quote_literal_cstr(relation), sum.setting)));
 }
 
 // The basic rule stands beside the cap.
@@ -162,9 +162,9 @@ static void warn_of_policies(Oid relation, const char *name, const privacy::Boun
     ereport(WARNING, (errmsg("delta_total %s of %s leaves %s, less than the delta of a policy",
                              printed(bound.delta_total), name, printed(left.units() > 0 ? left : privacy::Delta())),
                       errdetail("Queries that need it will be denied: role %s.", policies),
-                      errhint("Raise it with dp_set_odometer('%s', delta_total => ...), or lower the policy's with "
+                      errhint("Raise it with dp_set_odometer(%s, delta_total => ...), or lower the policy's with "
                               "dp_grant(view, grantee, delta => ...).",
-                              name)));
+                              quote_literal_cstr(name))));
 }
 
 // ---- epochs --------------------------------------------------------------------------------------------------------
@@ -232,7 +232,8 @@ static void warn_of_no_lifetime(const char *relation, const privacy::BoundSettin
                        epsilon && delta ? "each total"
                        : epsilon        ? "epsilon_total"
                                         : "delta_total"),
-             errhint("Pass %s_lifetime with dp_set_odometer('%s', %s_lifetime => ...).", what, relation, what)));
+             errhint("Pass %s_lifetime with dp_set_odometer(%s, %s_lifetime => ...).", what,
+                     quote_literal_cstr(relation), what)));
 }
 
 // Setting a period gives nothing back that was spent under another one, or none.

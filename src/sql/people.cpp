@@ -64,7 +64,8 @@ void tell_accuracy(Oid relation) {
                 float8out_internal(tau), rint(people), name, rint(people * path->max_rows)),
          errdetail("95 of 100 answers are as close. Noise hides %d rows, as many as one person may have (max_rows).",
                    path->max_rows),
-         errhint("What most people have is enough: dp_set_contribution('%s', max_rows => ...) lowers it.", name)));
+         errhint("What most people have is enough: dp_set_contribution(%s, max_rows => ...) lowers it.",
+                 quote_literal_cstr(name))));
 }
 
 void warn_of_many_rows(Oid relation) {

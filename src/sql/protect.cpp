@@ -188,9 +188,9 @@ static void freeze(Oid relation, bool joins) {
     ereport(WARNING, (errmsg("%s was protected before, and its totals are lost: no query will be answered",
                              catalog::qualified_name(relation)),
                       joins ? errdetail("The totals that it shares with other tables are closed.") : 0,
-                      errhint("When you know what has been spent, lift the bound with dp_set_odometer('%s', "
+                      errhint("When you know what has been spent, lift the bound with dp_set_odometer(%s, "
                               "epsilon_total => ..., delta_total => ...).",
-                              catalog::qualified_name(relation))));
+                              quote_literal_cstr(catalog::qualified_name(relation)))));
 }
 
 // Refuses what is passed for a protected table unless it is what was declared.
@@ -202,9 +202,9 @@ static void check_declared(Oid relation, const Unit *unit, const Limits &limits)
                 (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
                  path == nullptr ? errmsg("%s is protected with a row as its unit", name)
                                  : errmsg("%s is protected with the unit %s", name, unit_text(path)),
-                 errhint("A further view has the same: leave unit at NULL. dp_set_unit('%s', ...) changes it, as "
+                 errhint("A further view has the same: leave unit at NULL. dp_set_unit(%s, ...) changes it, as "
                          "long as nothing was asked.",
-                         name)));
+                         quote_literal_cstr(name))));
     const Limits declared =
         path == nullptr ? Limits{} : Limits{path->max_rows, path->max_groups, path->max_rows_per_group};
     if ((limits.max_rows > 0 && limits.max_rows != declared.max_rows) ||
@@ -212,8 +212,8 @@ static void check_declared(Oid relation, const Unit *unit, const Limits &limits)
         (limits.max_rows_per_group > 0 && limits.max_rows_per_group != declared.max_rows_per_group))
         refuse_state(psprintf("%s is protected with other limits", name),
                      psprintf("All its views have the same: leave max_rows, max_groups and max_rows_per_group at NULL; "
-                              "dp_set_contribution('%s', ...) changes them.",
-                              name));
+                              "dp_set_contribution(%s, ...) changes them.",
+                              quote_literal_cstr(name)));
 }
 
 // Returns the unit of a protected table whose domain was lost in a restore of a part.

@@ -151,7 +151,7 @@ static List *references_of(Oid relation, int ncolumns, const AttrNumber *columns
                                    qualified_name(relation));
     if (catalog::is_protected_table(parent))
         refuse_state(psprintf("%s, which (%s) refers to, is protected with a row as its unit", name, columns),
-                     psprintf("Give it a unit first, dp_set_unit('%s', ...), or %s", name, or_else));
+                     psprintf("Give it a unit first, dp_set_unit(%s, ...), or %s", quote_literal_cstr(name), or_else));
     refuse_state(psprintf("%s, which (%s) refers to, is not protected", name, columns),
                  psprintf("Protect it first, with a unit, or %s", or_else));
 }

@@ -21,7 +21,7 @@ static void check_has_several(Oid relation) {
                                   ? "a row of %s is a unit: its bounds are the limit of a sum"
                                   : "a key of %s says that a unit has one row: its bounds are the limit of a sum",
                               name),
-                     psprintf("dp_set_bounds('%s', ...) declares them.", name));
+                     psprintf("dp_set_bounds(%s, ...) declares them.", quote_literal_cstr(name)));
 }
 
 static const char *summed_text(Oid relation, const char *expression) {
