@@ -195,8 +195,11 @@ SET SESSION AUTHORIZATION hidden_other;
 SELECT look(2, :'known');
 RESET SESSION AUTHORIZATION;
 
--- A condition that hidden rows meet, and one that they do not meet: one plan.
-SELECT role, run, name, place, meets, misses FROM plan WHERE meets <> misses ORDER BY 1, 2, 3, 4;
+-- A condition that hidden rows meet, and one that they do not meet: one plan. A cache that somebody else empties meanwhile costs buffers once; rows
+-- would show each time.
+SELECT role, run, name, place, meets, misses FROM plan p
+WHERE meets <> misses AND NOT EXISTS (SELECT FROM plan o WHERE (o.role, o.name, o.place) = (p.role, p.name, p.place) AND o.meets = o.misses)
+ORDER BY 1, 2, 3, 4;
 -- However many of them there are.
 SELECT a.role, a.name, a.place, a.meets, b.meets FROM plan a JOIN plan b USING (role, name, place)
 WHERE a.run = 1 AND b.run = 2 AND a.meets <> b.meets ORDER BY 1, 2, 3;
