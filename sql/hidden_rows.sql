@@ -146,15 +146,20 @@ END $$;
 CREATE TABLE plan (role text, run integer, name text, place integer, meets text, misses text);
 CREATE FUNCTION look(turn integer, known text) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
-    c record; warm text;
+    c record; warm text; met text; missed text;
 BEGIN
     FOR c IN SELECT name, place, format('SELECT * FROM %s o WHERE %s', call, meets) AS meets,
                     format('SELECT * FROM %s o WHERE %s', call, misses) AS misses FROM condition
              UNION ALL SELECT name, 0, format('SELECT * FROM %s', call), format('SELECT * FROM %s', call) FROM hides WHERE how IN ('value', 'columns')
              UNION ALL SELECT name, 0, format('SELECT * FROM ' || call, known), format('SELECT * FROM ' || call, 987654321) FROM hides WHERE how = 'request'
              ORDER BY 1, 2 LOOP
-        warm := shown(c.meets);
-        INSERT INTO plan VALUES (current_user, turn, c.name, c.place, shown(c.meets), shown(c.misses));
+        FOR i IN 1 .. 3 LOOP -- a cache that somebody else empties meanwhile costs buffers once; hidden rows would show each time
+            warm := shown(c.meets);
+            met := shown(c.meets);
+            missed := shown(c.misses);
+            EXIT WHEN met = missed;
+        END LOOP;
+        INSERT INTO plan VALUES (current_user, turn, c.name, c.place, met, missed);
     END LOOP;
 END $$;
 GRANT SELECT ON hides, condition TO PUBLIC;
@@ -195,11 +200,8 @@ SET SESSION AUTHORIZATION hidden_other;
 SELECT look(2, :'known');
 RESET SESSION AUTHORIZATION;
 
--- A condition that hidden rows meet, and one that they do not meet: one plan. A cache that somebody else empties meanwhile costs buffers once; rows
--- would show each time.
-SELECT role, run, name, place, meets, misses FROM plan p
-WHERE meets <> misses AND NOT EXISTS (SELECT FROM plan o WHERE (o.role, o.name, o.place) = (p.role, p.name, p.place) AND o.meets = o.misses)
-ORDER BY 1, 2, 3, 4;
+-- A condition that hidden rows meet, and one that they do not meet: one plan.
+SELECT role, run, name, place, meets, misses FROM plan WHERE meets <> misses ORDER BY 1, 2, 3, 4;
 -- However many of them there are.
 SELECT a.role, a.name, a.place, a.meets, b.meets FROM plan a JOIN plan b USING (role, name, place)
 WHERE a.run = 1 AND b.run = 2 AND a.meets <> b.meets ORDER BY 1, 2, 3;
