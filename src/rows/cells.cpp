@@ -185,9 +185,10 @@ static void add_values(UnitState *state, GroupEntry *into, GroupEntry *from) {
     }
 }
 
+// Adds the groups of one part of a unit's rows to those of another. Only somebody's own statement has rows of several units.
 static UnitState *combine_units(UnitState *state, UnitState *other) {
     if (state->seed != other->seed)
-        elog(ERROR, "unexpected transition state");
+        refuse_spec();
     for (int32 i = 0; i < other->nentries; i++) {
         if (GroupEntry *into = keep_group(&state, key_at(other, i))) {
             add_sums(state->shape, into->values(), entry_at(other, i)->values());
@@ -207,7 +208,7 @@ DP_FUNCTION(dp_cells_combine) {
             state = keyed ? make_unit_state(context, shape, unit_state(other)->seed) : make_cell_state(context, shape);
         }
         if (!same_shape(state->shape, other->shape))
-            elog(ERROR, "unexpected transition state");
+            refuse_spec();
         if (keyed)
             state = combine_units(unit_state(state), unit_state(other));
         else

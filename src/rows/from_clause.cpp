@@ -42,7 +42,8 @@ static Node *as_inner(Node *node, void *context) {
     return reinterpret_cast<Node *>(var);
 }
 
-static Query *select_from_tested(const Question *question, const query::SemiJoin *semi, Node *condition, List **varnos) {
+static Query *select_from_tested(const Question *question, const query::SemiJoin *semi, Node *condition,
+                                 List **varnos) {
     auto *query = makeNode(Query);
     query->commandType = CMD_SELECT;
     query->canSetTag = true;

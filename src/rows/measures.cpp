@@ -145,8 +145,9 @@ static uint64 spread_sensitivity_of(const Question *question, int j) {
         return privacy::spread_sensitivity(units->max_groups, 1, of_row);
     const uint64 of_rows = privacy::spread_sensitivity(units->max_rows, question->rows_per_group, of_row);
     const UnitTotal &total = question->totals[j];
-    return total.text == nullptr ? of_rows
-                                 : Min(of_rows, privacy::spread_of_total(total.points, question->rows_per_group, of_row));
+    return total.text == nullptr
+               ? of_rows
+               : Min(of_rows, privacy::spread_of_total(total.points, question->rows_per_group, of_row));
 }
 
 void set_mechanism(Question *question, privacy::Mechanism mechanism) {

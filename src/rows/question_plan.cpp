@@ -16,15 +16,15 @@ namespace dp::rows {
 // Tells whether a column that names a person is carried: above the sub-SELECT its printed text names it, which nobody may write.
 static bool carries_unit(const Question *question) {
     ListCell *cell;
-    foreach (cell, question->leaf->per_unit == nullptr ? NIL : question->leaf->per_unit->carried)
-        for (int i = 0; i < question->nsources; i++) {
-            const Source &source = question->sources[i];
-            const catalog::UnitPath *path = source.settings == nullptr ? nullptr : source.settings->unit;
-            const Var *column = lfirst_node(Var, cell);
-            for (int j = 0; path != nullptr && source.source->varno == static_cast<int>(column->varno) && j < path->ncolumns; j++)
-                if (source.map[column->varattno] == path->columns[j])
-                    return true;
-        }
+    foreach (cell, question->leaf->per_unit == nullptr ? NIL : question->leaf->per_unit->carried) {
+        const Var *column = lfirst_node(Var, cell);
+        const Source *source = source_at(question, column->varno);
+        const catalog::UnitPath *path =
+            source == nullptr || source->settings == nullptr ? nullptr : source->settings->unit;
+        for (int i = 0; path != nullptr && i < path->ncolumns; i++)
+            if (source->map[column->varattno] == path->columns[i])
+                return true;
+    }
     return false;
 }
 

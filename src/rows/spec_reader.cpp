@@ -214,7 +214,7 @@ CellSite *read_site(FunctionCallInfo fcinfo, int spec, int first) {
     if (header.units > 0 && site->shape->keyed == 0)
         refuse_spec();
     site->step = site->nmeasures > 1 || site->ncandidates > 0 || site->first_measure != 2 ? step_of_many
-                                                                                         : site->measures[0].step;
+                                                                                          : site->measures[0].step;
     fcinfo->flinfo->fn_extra = site;
     return site;
 }

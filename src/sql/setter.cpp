@@ -6,8 +6,6 @@ using dp::catalog::Visit;
 
 namespace dp::sql {
 
-// ---- refusals ------------------------------------------------------------------------------------------------------
-
 uint64 change(Oid relation, const char *sql, Parameters parameters) {
     Visit visit = Visit::write();
     lock_declarations(visit, relation);
