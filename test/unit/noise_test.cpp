@@ -106,13 +106,20 @@ GaussianScale gaussian(unsigned a, unsigned b) {
     return scale;
 }
 
+// Sanitizers see all paths of the code in shorter strings; those leave more of the law unexplored.
+#ifdef __SANITIZE_ADDRESS__
+constexpr std::size_t string_length = 18;
+constexpr double slack = 2;
+#else
 constexpr std::size_t string_length = 24;
+constexpr double slack = 1;
+#endif
 
 TEST(DiscreteLaplace, LawOnAllBitStrings) {
     for (const auto &[t, s] : std::vector<std::pair<unsigned, unsigned>>{{1, 1}, {1, 2}, {2, 1}, {3, 1}, {2, 3}}) {
         const LaplaceScale scale = laplace(t, s);
         const Law law = enumerate(string_length, [&](Path &bits) { return dp::privacy::discrete_laplace(bits, scale); });
-        EXPECT_LT(law.unexplored, 0.22) << t << "/" << s;
+        EXPECT_LT(law.unexplored, slack * 0.22) << t << "/" << s;
         EXPECT_TRUE(agrees(law, [&](double z) { return dp::privacy::discrete_laplace_pmf(scale.value(), z); })) << t << "/" << s;
     }
 }
@@ -122,7 +129,7 @@ TEST(DiscreteLaplace, LawOfOneRound) {
     constexpr long again = 1000000;
     for (const auto &[t, s] : std::vector<std::pair<unsigned, unsigned>>{{1, 1}, {1, 2}, {1, 5}, {2, 1}, {3, 1}, {2, 3}, {4, 3}, {8, 1}}) {
         const LaplaceScale scale = laplace(t, s);
-        const Law law = enumerate(24, [&](Path &bits) {
+        const Law law = enumerate(string_length, [&](Path &bits) {
             const auto z = detail::attempt_laplace(bits, scale.t, scale.s);
             return z ? static_cast<long>(*z) : again;
         });
@@ -131,7 +138,7 @@ TEST(DiscreteLaplace, LawOfOneRound) {
         const double passes = (1 - std::exp(-1.0)) / (t * (1 - u));
         const double zero = 1 - std::pow(u, s);
         const double comes_out = passes * (1 - zero / 2);
-        EXPECT_LT(law.unexplored, 0.05) << t << "/" << s;
+        EXPECT_LT(law.unexplored, slack * 0.05) << t << "/" << s;
         EXPECT_TRUE(agrees(law, [&](double z) {
             return z == again ? 1 - comes_out : comes_out * dp::privacy::discrete_laplace_pmf(scale.value(), z);
         })) << t << "/" << s;
@@ -142,7 +149,7 @@ TEST(DiscreteGaussian, LawOnAllBitStrings) {
     for (const auto &[a, b] : std::vector<std::pair<unsigned, unsigned>>{{1, 1}, {1, 2}, {2, 1}}) {
         const GaussianScale scale = gaussian(a, b);
         const Law law = enumerate(string_length, [&](Path &bits) { return dp::privacy::discrete_gaussian(bits, scale); });
-        EXPECT_LT(law.unexplored, 0.42) << a << "/" << b;
+        EXPECT_LT(law.unexplored, slack * 0.42) << a << "/" << b;
         EXPECT_TRUE(agrees(law, [&](double z) { return dp::privacy::discrete_gaussian_pmf(scale.sigma(), z); })) << a << "/" << b;
     }
 }
@@ -155,7 +162,7 @@ TEST(DiscreteGaussian, AcceptanceOnAllBitStrings) {
         for (unsigned y = 0; y <= 6; ++y) {
             const double want = std::exp(-(y - s2 / t) * (y - s2 / t) / (2 * s2));
             const Law law = enumerate(string_length, [&, a = a, b = b](Path &bits) { return detail::accept_gaussian<detail::native128>(bits, y, t, a, b); });
-            EXPECT_LT(law.unexplored, 0.06) << s2 << " " << y;
+            EXPECT_LT(law.unexplored, slack * 0.06) << s2 << " " << y;
             EXPECT_TRUE(agrees(law, [&](double z) { return z == 1 ? want : 1 - want; })) << s2 << " " << y;
         }
     }
@@ -175,7 +182,7 @@ TEST(Enumeration, CatchesASamplerThatKeepsNegativeZero) {
 TEST(Uniform, LawOnAllBitStrings) {
     for (std::uint64_t n : {1, 2, 3, 5, 6, 7, 8, 60}) {
         const Law law = enumerate(string_length, [&](Path &bits) { return detail::uniform_below(bits, n); });
-        EXPECT_LT(law.unexplored, 0.01) << n;
+        EXPECT_LT(law.unexplored, slack * 0.01) << n;
         EXPECT_EQ(law.mass.size(), n);
         EXPECT_TRUE(agrees(law, [&](double) { return 1.0 / static_cast<double>(n); })) << n;
     }
@@ -187,7 +194,7 @@ TEST(Exponential, LawOnAllBitStrings) {
         const auto law = enumerate(string_length, [&, p = p, q = q](Path &bits) {
             return detail::exponential<Path, std::uint64_t>(bits, p, q) ? 1 : 0;
         });
-        EXPECT_LT(law.unexplored, 0.01) << p << "/" << q;
+        EXPECT_LT(law.unexplored, slack * 0.01) << p << "/" << q;
         EXPECT_TRUE(agrees(law, [&](double z) { return z == 1 ? want : 1 - want; })) << p << "/" << q;
     }
 }

@@ -37,6 +37,12 @@ MeasureNoise noise_of(Mechanism mechanism, const char *epsilon) {
         .noise.front();
 }
 
+#ifdef __SANITIZE_ADDRESS__
+constexpr int draws = 10000;
+#else
+constexpr int draws = 100000;
+#endif
+
 // Continuous draws, 2^30 units being as good as continuous; what is printed comes from release_pair().
 struct Sample {
     double mean = 0, error = 0; // of the mean
@@ -51,7 +57,7 @@ Sample sample(const MeasureNoise &noise, const PairTotals &totals, const Bounds 
                    ? noise.laplace.value() * (exponential(random) - exponential(random))
                    : noise.gaussian.sigma() * normal(random);
     };
-    constexpr int n = 100000;
+    constexpr int n = draws;
     double sum = 0, squares = 0;
     for (int i = 0; i < n; ++i) {
         const double s1 = 0.5 * (totals.count + totals.difference) * one + draw();
