@@ -18,6 +18,7 @@ for _name, _result, _arguments in (
     ("PQconnectdb", ctypes.c_void_p, [ctypes.c_char_p]),
     ("PQstatus", ctypes.c_int, [ctypes.c_void_p]),
     ("PQerrorMessage", ctypes.c_char_p, [ctypes.c_void_p]),
+    ("PQbackendPID", ctypes.c_int, [ctypes.c_void_p]),
     ("PQfinish", None, [ctypes.c_void_p]),
     ("PQtransactionStatus", ctypes.c_int, [ctypes.c_void_p]),
     ("PQsetNoticeReceiver", ctypes.c_void_p, [ctypes.c_void_p, _receiver, ctypes.c_void_p]),
@@ -83,6 +84,7 @@ class Connection:
             message = _text(_pq.PQerrorMessage(self._connection))
             self.close()
             raise ConnectionError(message)
+        self.pid = _pq.PQbackendPID(self._connection)
         self._keep = _receiver(lambda _, result: self._notices.append(_fields(result)))
         _pq.PQsetNoticeReceiver(self._connection, self._keep, None)
 

@@ -6,6 +6,7 @@ against the odometers.
 import pathlib
 import re
 import subprocess
+import time
 from concurrent.futures import ThreadPoolExecutor
 
 from libpq import Connection
@@ -95,6 +96,10 @@ class World:
         self.options = ""
         self._connections = {}
         self._superuser = Connection(dbname=database)
+        # Processes of connections that are closed; at first those that built the database.
+        self._ended = [int(pid) for (pid,) in self._superuser.must(
+            "SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid() AND backend_type = 'client backend'")]
+        self._await_ends()
         self.account()  # the connection's first call loads the library
         self.version = int(self._superuser.must("SHOW server_version_num")[0][0]) // 10000
 
@@ -116,9 +121,24 @@ class World:
             connection.must("SET ROLE attack_controller")
         reply = connection.send(self.filled(sql))
         if not connection.alive():
-            connection.close()
-            del self._connections[role]
+            self._close(role)
         return reply
+
+    def _close(self, role):
+        connection = self._connections.pop(role)
+        self._ended.append(connection.pid)
+        connection.close()
+
+    def _await_ends(self):
+        """What a process has counted comes at the latest when it ends, which is some time after its connection's end."""
+        deadline = time.monotonic() + 60
+        while self._ended:
+            alive = self._superuser.must(f"SELECT pid FROM pg_stat_activity WHERE pid = ANY ('{{{','.join(map(str, self._ended))}}}')")
+            self._ended = [int(pid) for (pid,) in alive]
+            if time.monotonic() > deadline:
+                raise RuntimeError(f"still there after a minute: {self._ended}")
+            if self._ended:
+                time.sleep(0.01)
 
     def account(self):
         """Releases and denials of all odometers."""
@@ -126,18 +146,20 @@ class World:
         return self.last_account
 
     def settle(self):
-        """Leaves the connections as new."""
+        """Leaves the connections as new. What they have counted has come then: a later case may look at counters."""
         for connection in self._connections.values():
             if connection.in_transaction():
                 connection.send("ROLLBACK")
             if connection.used:
                 connection.send("DISCARD ALL")
+                connection.send("SELECT pg_stat_force_next_flush()")
             connection.used = False
+        self._await_ends()
 
     def disconnect(self):
-        for connection in self._connections.values():
-            connection.close()
-        self._connections.clear()
+        for role in list(self._connections):
+            self._close(role)
+        self._await_ends()
 
 
 class Neighbours:

@@ -57,14 +57,16 @@ SELECT n IS NULL AS empty FROM dp_query('SELECT sum(height) FROM person_dp WHERE
 superuser> CREATE TEMP TABLE own AS SELECT relid, seq_scan, seq_tup_read, idx_scan, idx_tup_fetch, n_tup_ins, n_tup_upd FROM pg_stat_all_tables WHERE relname IN ('person', 'scarce')
   SELECT n IS NULL AS empty FROM dp_query('SELECT count(*) FROM person_dp WHERE age = 90', within => 0.05) AS (n bigint)
   SELECT n IS NULL AS empty FROM dp_query('SELECT sum(salary) FROM person_dp WHERE id = 4242', within => 0.05) AS (n bigint)
-  SELECT pg_sleep(1.2)
+  SELECT pg_stat_force_next_flush()
+  superuser> SELECT count(pg_terminate_backend(pid, 60000)) > 0 FROM pg_stat_activity WHERE backend_type = 'dp_rdr keeper' AND datname = current_database()
   superuser> SELECT s.relname, s.seq_scan - o.seq_scan, s.seq_tup_read - o.seq_tup_read, s.idx_scan - o.idx_scan, s.idx_tup_fetch - o.idx_tup_fetch FROM pg_stat_all_tables s JOIN own o USING (relid) ORDER BY 1
 
 -- C18 SAME
 SELECT n IS NULL AS empty FROM dp_query('SELECT sum(salary) FROM person_dp WHERE id = 4242', within => 0.05) AS (n bigint)
-  SELECT pg_sleep(0.2)
+  superuser> DO $d$ BEGIN FOR i IN 1..2000 LOOP EXIT WHEN NOT EXISTS (SELECT FROM pg_stat_activity WHERE backend_type = 'dp_rdr keeper' AND datname = current_database() AND \
+    (coalesce(state, '') <> 'idle' OR pid IN (SELECT pid FROM pg_locks WHERE locktype = 'relation'))); PERFORM pg_sleep(0.01), pg_stat_clear_snapshot(); END LOOP; END $d$
   stranger> SELECT DISTINCT query, backend_xmin FROM pg_stat_activity WHERE datname = current_database() AND usename IS DISTINCT FROM current_user AND query NOT IN ('', '<insufficient privilege>')
-  superuser> SELECT l.locktype, l.relation::regclass, l.mode FROM pg_locks l JOIN pg_stat_activity a USING (pid) WHERE a.backend_type = 'dp_rdr keeper' AND locktype <> 'virtualxid'
+  superuser> SELECT l.locktype, l.relation::regclass, l.mode FROM pg_locks l JOIN pg_stat_activity a USING (pid) WHERE a.backend_type = 'dp_rdr keeper' AND a.datname = current_database() AND locktype <> 'virtualxid'
 
 -- A28 REFUSE 42501
 SELECT kind FROM dp_rdr.ledger_row WHERE kind = 'increment'
