@@ -120,6 +120,7 @@ const Pin process_pins[] = {
     {"enable_tidscan", "off"},                           //
     {"enable_seqscan", "off"},                           //
     {"lock_timeout", "2s"},                              // others wait for this process, on no lock of theirs
+    {"deadlock_timeout", "100ms"},                       // of two that wait for each other this process gives way
     {"statement_timeout", "0"},                          //
     {"idle_in_transaction_session_timeout", "0"},        //
     {"idle_session_timeout", "0"},                       //

@@ -50,6 +50,9 @@ struct Request {
     const bytea *charged;   // of an answer: release::hash_of_charge
     StringInfoData message; // an answer that costs nothing, or is stored before it leaves, whole; or none
     List *locked;           // LockRelId *, to the end of the request
+    bool marked;            // its charge is marked in its slot: it can be read later
+    bool reads;             // all that its reading opens is locked in the transaction of the reading
+    ErrorData *in_the_way;  // a lock behind the charge, before a row was read
     uint64 aborts;          // that were counted when they were locked
 };
 } // namespace
@@ -243,12 +246,17 @@ template <class Put> static void each_row(const release::Answer &answer, Put &&p
     pg_unreachable();
 }
 
+// Returns the tables and all that is opened with them, as they are now, locked to the end of the transaction.
+static List *lock_opened(const Request *request) {
+    List *tables = find_all_inheritors(request->question->settings->relation, AccessShareLock, nullptr);
+    return rows::lock_opened(list_concat_unique_oid(tables, request->question->checked));
+}
+
 // Locks for the session all that the reading will open. So it stays as it was checked, over the transactions in between, and
 // the reading waits for nobody behind the charge. If another session waits for one of these locks it goes first: refuses a
 // request that is not charged yet. The charged ones that hold it up end with their answers.
 static void lock_for_request(Request *request) {
-    List *tables = find_all_inheritors(request->question->settings->relation, AccessShareLock, nullptr);
-    const List *opened = rows::lock_opened(list_concat_unique_oid(tables, request->question->checked));
+    const List *opened = lock_opened(request);
     if (!request->paid && is_waited_for(opened))
         refuse_locked();
     ListCell *cell;
@@ -618,7 +626,27 @@ static bool ends_with_charge(Request *request) {
 // For a lock that was not taken before, of a catalog for instance. Its holder does not wait for this keeper: the client cannot take
 // one while he waits, and what he held was met before the charge.
 constexpr const char *behind_charge = "30s";
-constexpr int behind_charge_ms = 30000;
+// For an index or a partition that is newer than the locks of a request that can be read later.
+constexpr const char *for_now = "300ms";
+
+// A transaction that reads rows. What came behind the charge is locked first; then no lock of DDL is waited for any more.
+template <class Work> static ErrorData *in_reading(Request *request, Work &&work) {
+    const bool first = request->marked && !request->reads;
+    return in_transaction(request, first ? for_now : behind_charge, 0, [&] {
+        border::set_locally("TimeZone", request->ask.time_zone);
+        if (first) {
+            (void)lock_opened(request);
+            request->reads = true;
+            border::set_locally("lock_timeout", behind_charge);
+        }
+        work();
+    });
+}
+
+// Tells whether a lock that came behind the charge is in the way of a request that can be read later: nothing was read yet.
+static bool is_for_later(const Request *request, const ErrorData *error) {
+    return error != nullptr && request->marked && !request->reads && is_locked(error);
+}
 
 // A failure that may tell something about a row ends what its role may ask (architecture.md, 3.6).
 static void suspend(Request *request) {
@@ -655,13 +683,12 @@ static void send_rows(Stream *stream, const release::Answer &answer) {
 
 // Reads the rows, the first time, and takes the step that is paid: false: it has ended with an error.
 static bool take_step(Request *request) {
-    ErrorData *error = in_transaction(request, behind_charge, 0, [&] {
-        border::set_locally("TimeZone", request->ask.time_zone);
-        release::step(request->round);
-    });
+    ErrorData *error = in_reading(request, [&] { release::step(request->round); });
     if (rows::take_suspension())
         suspend(request);
-    if (error != nullptr)
+    if (is_for_later(request, error))
+        request->in_the_way = error;
+    else if (error != nullptr)
         reply_error(request, behind_charge_of(request, error));
     return error == nullptr;
 }
@@ -700,8 +727,7 @@ static void answer(Request *request) {
         return;
     Stream stream = open_stream(request->slot);
     const catalog::Storing *storing = nullptr;
-    ErrorData *error = in_transaction(request, behind_charge, 0, [&] {
-        border::set_locally("TimeZone", request->ask.time_zone);
+    ErrorData *error = in_reading(request, [&] {
         release::Answer answer = release::finish(request->round);
         storing = answer.storing;
         if (storing == nullptr)
@@ -711,6 +737,11 @@ static void answer(Request *request) {
     });
     if (rows::take_suspension())
         suspend(request);
+    if (is_for_later(request, error)) {
+        pfree(stream.bytes);
+        request->in_the_way = error;
+        return;
+    }
     if (error == nullptr && storing != nullptr) {
         store(request, storing);
         put_bytes(&stream, request->message.data, request->message.len);
@@ -764,8 +795,7 @@ static void settle(Request *request, catalog::Settling *settling) {
 // Reads the rows. Nothing of the answer goes to who has permitted it.
 static void answer_requester(Request *request) {
     catalog::Settling *settling = nullptr;
-    ErrorData *error = in_transaction(request, behind_charge, 0, [&] {
-        border::set_locally("TimeZone", request->ask.time_zone);
+    ErrorData *error = in_reading(request, [&] {
         if (request->signal != nullptr) {
             settling = release::settle(*request->decision, release::finish_signal(request->round),
                                        !release::is_public(request->terms));
@@ -832,10 +862,7 @@ static bool charge_next(Request *request) {
 
 // Selects epsilon from the rows, under the charge of the selection, and charges what was selected. False: it has ended.
 static bool select_and_charge(Request *request) {
-    ErrorData *error = in_transaction(request, behind_charge, 0, [&] {
-        border::set_locally("TimeZone", request->ask.time_zone);
-        release::select(request->round);
-    });
+    ErrorData *error = in_reading(request, [&] { release::select(request->round); });
     if (error != nullptr)
         rows::discard_unfinished();
     if (rows::take_suspension())
@@ -894,6 +921,7 @@ static void hold(Request *request) {
     if (held[request->slot] != nullptr) // of the slot's last request, which another keeper has answered
         close_request(held[request->slot]);
     held[request->slot] = request;
+    request->marked = true;
     mark_charged(request->slot, request->charged, request->entry->verdict.epsilon, request->entry->verdict.period);
 }
 
@@ -923,10 +951,10 @@ static Request *resume(int slot) {
     Request *request = open_request(slot);
     bool same = false;
     request->alone = false;
-    request->paid = true;
+    request->paid = request->marked = true;
     int charger = pool()->slots[slot].charger;
     bool elsewhere = charger >= 0 && charger != this_keeper(); // there it can be read as well
-    ErrorData *error = in_transaction(request, elsewhere ? "10ms" : behind_charge, elsewhere ? 200 : 0, [&] {
+    ErrorData *error = in_transaction(request, elsewhere ? "10ms" : for_now, elsewhere ? 200 : 0, [&] {
         if (!prepare_answer(request))
             return;
         const Slot &shared = pool()->slots[slot];
@@ -937,14 +965,27 @@ static Request *resume(int slot) {
     if (error == nullptr && same)
         return request;
     bool locked = error != nullptr && is_locked(error);
-    bool waits =
-        locked && !TimestampDifferenceExceeds(pool()->slots[slot].since, GetCurrentTimestamp(), behind_charge_ms);
-    if (waits || (pool()->slots[slot].charger >= 0 && pool()->slots[slot].charger != this_keeper()))
+    if (locked || (pool()->slots[slot].charger >= 0 && pool()->slots[slot].charger != this_keeper()))
         give_back_charged(slot, locked);
     else
         reply_error(request, error_of(request, [] { refuse_changed(); }));
     close_request(request);
     return nullptr;
+}
+
+// Gives back a request that a lock is in the way of. What it has locked stays as it was checked. But a deadlock is ended by giving
+// up these locks, and then it is resolved again.
+static void read_later(Request *request) {
+    const int slot = request->slot;
+    const bool keeps =
+        !request->paid && has_locks(request) && request->in_the_way->sqlerrcode == ERRCODE_LOCK_NOT_AVAILABLE;
+    FreeErrorData(request->in_the_way);
+    request->in_the_way = nullptr;
+    if (keeps)
+        held[slot] = request;
+    else
+        close_request(request);
+    give_back_charged(slot, true);
 }
 
 static void answer_charged(int slot) {
@@ -955,7 +996,10 @@ static void answer_charged(int slot) {
         return;
     wake_another();
     answer(request);
-    close_request(request);
+    if (request->in_the_way != nullptr)
+        read_later(request);
+    else
+        close_request(request);
 }
 
 // ---- serving -------------------------------------------------------------------------------------------------------
