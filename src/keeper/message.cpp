@@ -65,7 +65,7 @@ template <class V> static void fields(V &visit, LimitWish &wish) {
     visit(wish.relation, wish.view, wish.epsilon, wish.threshold, wish.most, wish.tau, wish.fingerprint);
 }
 
-template <class V> static void fields(V &visit, Paid &paid) {
+template <class V> static void fields(V &visit, Charged &paid) {
     visit(paid.epsilon, paid.selection, paid.rho);
 }
 

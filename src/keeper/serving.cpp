@@ -38,13 +38,12 @@ struct Request {
     bool elsewhere; // other servers keep rows of its table
     MemoryContext memory;
     release::Ask ask;
-    rows::Question *question;
-    release::Terms terms;
+    const release::Checked *checked; // null: not yet, like `question`
+    const rows::Question *question;
     release::Round *round;
     const catalog::Requested *requested; // of an approval: what is permitted, and how
     const release::Decision *decision;
     const release::LimitWish *wish; // of a limit
-    const release::Signal *signal;  // of an approval: what is made of the answer; null: it is given
     catalog::Claim *claim;
     catalog::Entry *entry;  // what is charged next
     const bytea *charged;   // of an answer: release::hash_of_charge
@@ -274,12 +273,12 @@ static void lock_for_request(Request *request) {
 constexpr int many_measures = 16;
 
 static bool takes_long(const Request *request) {
-    return release::is_measured(request->terms) ||
+    const release::Terms &terms = request->checked->terms;
+    return release::is_measured(terms) ||
            (request->ask.wanted.asked() && request->question->nmeasures > many_measures) ||
-           (request->terms.algorithm != release::Algorithm::within_domain &&
-            request->terms.algorithm != release::Algorithm::profile &&
-            request->terms.algorithm != release::Algorithm::approved) ||
-           request->terms.mechanism == privacy::Mechanism::gaussian || request->elsewhere;
+           (terms.algorithm != release::Algorithm::within_domain && terms.algorithm != release::Algorithm::profile &&
+            terms.algorithm != release::Algorithm::approved) ||
+           terms.mechanism == privacy::Mechanism::gaussian || request->elsewhere;
 }
 
 // Whether the queue has let this keeper ask other servers, if there are any to be asked: one keeper at least is left for tables
@@ -325,11 +324,16 @@ static StringInfoData message_of(const release::Answer &answer) {
 
 // An answer that costs nothing, if there is one for the question: no charge, no row of the ledger, no private row.
 static bool write_uncharged(Request *request) {
-    release::Answer answer = release::uncharged(request->question, request->terms);
+    release::Answer answer = release::uncharged(request->question, request->checked->terms);
     if (answer.rows == nullptr)
         return false;
     request->message = message_of(answer);
     return true;
+}
+
+static void keep_checked(Request *request, const release::Checked &checked) {
+    request->checked = new (palloc(sizeof(release::Checked))) release::Checked(checked);
+    request->question = checked.question;
 }
 
 // The question as it is asked, under what is committed. As who asks.
@@ -341,13 +345,10 @@ static query::Leaf *prepare_question(Request *request) {
     check_view(request->ask.view);
     border::set_locally("TimeZone", request->ask.time_zone);
     query::Leaf *leaf = release::check_ask(request->ask);
-    release::Resolved resolved = release::resolve(request->ask, leaf, request->paid);
-    request->question = resolved.question;
-    request->terms = resolved.terms;
-    request->signal = resolved.signal;
-    request->elsewhere = rows::is_elsewhere(resolved.question);
+    keep_checked(request, release::resolve(request->ask, leaf, request->paid));
+    request->elsewhere = rows::is_elsewhere(request->question);
     if (request->alone &&
-        !resolved.question->remote) // how long it takes to find the price is bounded elsewhere, if at all
+        !request->question->remote) // how long it takes to find the price is bounded elsewhere, if at all
         disable_timeout(STATEMENT_TIMEOUT, false);
     return leaf;
 }
@@ -366,8 +367,7 @@ static bool prepare_answer(Request *request) {
         return false;
     border::check_stack_room();
     lock_for_request(request);
-    request->round =
-        release::begin(request->question, request->terms, request->ask.refines ? &request->ask.refinable : nullptr);
+    request->round = release::begin(*request->checked, request->ask.refines ? &request->ask.refinable : nullptr);
     request->entry = release::due(request->round);
     request->charged = DatumGetByteaP(release::hash_of_charge(request->round));
     return true;
@@ -399,7 +399,7 @@ static void prepare_requested(Request *request, const catalog::Requested *parent
         request->ask.wish = wish;
     }
     query::Leaf *leaf = prepare_question(request);
-    if (request->signal == nullptr)
+    if (request->checked->signal == nullptr)
         release::check_columns(*request->requested, leaf);
     rows::check_asks_something(request->question);
     border::check_stack_room();
@@ -407,8 +407,7 @@ static void prepare_requested(Request *request, const catalog::Requested *parent
 
 static void claim(Request *request) {
     lock_for_request(request);
-    request->round = request->signal == nullptr ? release::begin(request->question, request->terms, nullptr)
-                                                : release::begin(request->signal, request->terms);
+    request->round = release::begin(*request->checked, nullptr);
     request->claim = static_cast<catalog::Claim *>(palloc(sizeof(catalog::Claim)));
     *request->claim = release::claim_of(*request->decision);
     request->entry = release::due(request->round);
@@ -440,7 +439,7 @@ static void prepare_limit(Request *request) {
     auto *wish = static_cast<release::LimitWish *>(palloc(sizeof(release::LimitWish)));
     *wish = read<release::LimitWish>(&reader);
     request->wish = wish;
-    request->question = release::resolve_limit(*wish, catalog::Asker{request->role, request->session_role});
+    keep_checked(request, release::resolve_limit(*wish, catalog::Asker{request->role, request->session_role}));
     lock_for_request(request);
     auto *charge = static_cast<catalog::Charge *>(palloc(sizeof(catalog::Charge)));
     *charge = release::limit_charge(request->question, *wish);
@@ -784,7 +783,7 @@ static void settle(Request *request, catalog::Settling *settling) {
     release::Settled settled = {};
     strlcpy(settled.state, settling->state, sizeof settled.state);
     settled.epsilon = request->claim->charged;
-    settled.sighted = !release::is_public(request->terms);
+    settled.sighted = !release::is_public(request->checked->terms);
     border::Writer writer = border::Writer::begin();
     writer.put(settled);
     Stream stream = open_stream(request->slot);
@@ -796,13 +795,14 @@ static void settle(Request *request, catalog::Settling *settling) {
 static void answer_requester(Request *request) {
     catalog::Settling *settling = nullptr;
     ErrorData *error = in_reading(request, [&] {
-        if (request->signal != nullptr) {
+        const release::Terms &terms = request->checked->terms;
+        if (request->checked->signal != nullptr) {
             settling = release::settle(*request->decision, release::finish_signal(request->round),
-                                       !release::is_public(request->terms));
+                                       !release::is_public(terms));
             return;
         }
         release::Answer answer = release::finish(request->round);
-        settling = release::settle(*request->requested, *request->decision, request->question, request->terms,
+        settling = release::settle(*request->requested, *request->decision, request->question, terms,
                                    request->ask.time_zone, answer);
         tuplestore_end(answer.rows);
     });
@@ -900,7 +900,10 @@ static bool pay_the_rest(Request *request) {
 static void answer_limit(Request *request) {
     int limit = 0;
     ErrorData *error = in_transaction(request, behind_charge, 0,
-                                      [&] { limit = release::choose_limit(request->question, *request->wish); });
+                                      [&] {
+                                          limit = release::choose_limit(request->checked->paid_by(*request->entry),
+                                                                        *request->wish);
+                                      });
     if (error != nullptr) {
         reply_error(request, behind_charge_of(request, error));
         return;

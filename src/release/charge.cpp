@@ -298,11 +298,4 @@ void set_limits(const rows::Question *question, const Terms &terms, privacy::Del
     };
 }
 
-privacy::Epsilon charge(const rows::Question *question, const Terms &terms, const Permitted &permitted) {
-    catalog::Charge charge = charge_for(question, terms);
-    charge.eps_star = permitted.eps_star;
-    charge.slack = permitted.slack;
-    return catalog::charge(charge);
-}
-
 } // namespace dp::release

@@ -17,7 +17,4 @@ catalog::Charge charge_for(const rows::Question *question, const Terms &terms);
 // The preference and what accuracy is asked for, as JSON.
 const char *describe_terms(const Terms &terms);
 
-// Charges the largest candidate that the preference and the bounds permit, and returns it. Errors: catalog::charge.
-privacy::Epsilon charge(const rows::Question *question, const Terms &terms, const Permitted &permitted);
-
 } // namespace dp::release

@@ -194,10 +194,11 @@ Permitted from_risks(const rows::Question *question, const Terms &terms, const r
                                         : from_bound(question, terms, pis_min, pis_max, known);
 }
 
-static Permitted from_data(const rows::Question *question, const Terms &terms) {
+static Permitted from_data(const rows::Search &search, const Terms &terms) {
+    const rows::Question *question = search.question();
     bool groups = terms.group_a != nullptr;
     risk::Memo *memo =
-        risk::leave_one_out(question, terms.mechanism, privacy::Calibration::sound,
+        risk::leave_one_out(search, terms.mechanism, privacy::Calibration::sound,
                             terms.exact ? risk::Detail::changes : risk::Detail::range, people_of(question, terms));
     if (groups && !check_people(memo, terms))
         return Permitted{0, privacy::price_slack};
@@ -211,16 +212,19 @@ static Permitted from_data(const rows::Question *question, const Terms &terms) {
     return from_risks(question, terms, memo, Min(first, second), Max(first, second), NoiseTerms::unknown(terms));
 }
 
-Permitted choose(const rows::Question *question, const Terms &terms) {
+Permitted choose(const Checked &checked) {
+    const Terms &terms = checked.terms;
     if (is_public(terms.algorithm))
-        return from_public_facts(question, terms);
+        return from_public_facts(checked.charged, terms);
+    const rows::Search search = checked.search();
+    const rows::Question *question = checked.question;
     risk::check_units(question,
                       {privacy::Calibration::sound, terms.exact, terms.group_a != nullptr, false}); // not as a failure
     risk::check_population(question);
     if (terms.grantee == nullptr) // the controller may see what his rows do
-        return from_data(question, terms);
+        return from_data(search, terms);
     Permitted permitted = {};
-    rows::caught(question, [&] { permitted = from_data(question, terms); });
+    rows::caught(question, [&] { permitted = from_data(search, terms); });
     return permitted;
 }
 

@@ -1,14 +1,14 @@
 // Finds what tau permits: from public facts alone for analysts, from the data for the controller (formulas.md, 2 and 4).
 #pragma once
 
-#include "release/terms.hpp"
+#include "release/checked.hpp"
 #include "risk/leave_one_row_out.hpp"
 
 namespace dp::release {
 
 // within_domain, profile: no private row is read. within_data, find_epsilon: reads the table (leave_one_out), uncharged.
 // Errors, for the controller's own calls: 55000 for groups of people that are empty or overlap.
-Permitted choose(const rows::Question *question, const Terms &terms);
+Permitted choose(const Checked &checked);
 
 // Returns the noise that `auto` means, from bound, policy and statement alone (formulas.md 6.5); any other mechanism is itself. The
 // question is prepared, and its mechanism is not set. 22023 where epsilon may follow from rows.

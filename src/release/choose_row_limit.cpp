@@ -38,7 +38,7 @@ static const char *call_text(const catalog::Settings *settings, const LimitWish 
                     catalog::numeric_text(catalog::to_numeric(wish.epsilon)), wish.most, float8out_internal(wish.tau));
 }
 
-rows::Question *resolve_limit(const LimitWish &wish, const catalog::Asker &asker) {
+Checked resolve_limit(const LimitWish &wish, const catalog::Asker &asker) {
     auto *question = static_cast<rows::Question *>(palloc0(sizeof(rows::Question)));
     LockRelationOid(wish.relation, AccessShareLock);
     catalog::Reading reading = catalog::Reading::open();
@@ -57,7 +57,7 @@ rows::Question *resolve_limit(const LimitWish &wish, const catalog::Asker &asker
     check_has_limit(wish.relation, question->settings->unit);
     catalog::check_whole(wish.relation, question->checked);
     rows::check_nodes(wish.relation, question->settings->owner);
-    return question;
+    return {question, question, Terms{}, nullptr};
 }
 
 static const char *describe(const rows::Question *question, const LimitWish &wish) {
@@ -91,9 +91,9 @@ catalog::Charge limit_charge(const rows::Question *question, const LimitWish &wi
     return charge;
 }
 
-int choose_limit(const rows::Question *question, const LimitWish &wish) {
+int choose_limit(const rows::Paid &paid, const LimitWish &wish) {
     auto *counted = border::context_new<privacy::UnitRows>(wish.most);
-    rows::count_rows_of_units(question, counted);
+    rows::count_rows_of_units(paid, counted);
     return border::core([&] {
         StrongBits bits;
         std::vector<std::int64_t> compared;

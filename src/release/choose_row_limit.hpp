@@ -4,8 +4,7 @@
 
 #include "privacy/row_limit.hpp"
 
-#include "catalog/ledger.hpp"
-#include "rows/question.hpp"
+#include "release/checked.hpp"
 
 namespace dp::release {
 
@@ -23,10 +22,10 @@ void check_has_limit(Oid relation, const catalog::UnitPath *path);
 
 // The table as a question without a leaf: what the charge rests on, and whose rows are counted. For the current role, which must own
 // the table. Reads no private row. Errors: 42501; 55000, also when the caller has changed settings and not committed it.
-rows::Question *resolve_limit(const LimitWish &wish, const catalog::Asker &asker);
+Checked resolve_limit(const LimitWish &wish, const catalog::Asker &asker);
 // Returns its charge: epsilon, whatever is chosen.
 catalog::Charge limit_charge(const rows::Question *question, const LimitWish &wish);
-// Reads the rows. The charge is committed.
-int choose_limit(const rows::Question *question, const LimitWish &wish);
+// Reads the rows.
+int choose_limit(const rows::Paid &paid, const LimitWish &wish);
 
 } // namespace dp::release

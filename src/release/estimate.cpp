@@ -262,7 +262,7 @@ static void estimate_measurement(const rows::Question *question, const Terms &te
 
 static void estimate_course(const rows::Question *question, const Terms &terms, const Account &account,
                             const double *magnitude, Estimate *estimate) {
-    Permitted permitted = choose(question, terms); // from public facts
+    Permitted permitted = from_public_facts(question, terms);
     Course course = plan_course(question, terms, permitted, false);
     estimate->priced = course.priced && !course.dearer;
     estimate->denied = !estimate->priced;
@@ -321,7 +321,7 @@ Estimate estimate(const catalog::Reading &reading, const rows::Question *questio
     if (is_selected(terms.algorithm))
         select(question, terms, account, &estimate);
     else
-        decide(question, terms, choose(question, terms), account, &estimate); // from public facts
+        decide(question, terms, from_public_facts(question, terms), account, &estimate);
     if (estimate.priced && !estimate.selected)
         foresee(question, terms, &estimate);
     estimate.standing.cost = estimate.cost;
@@ -351,7 +351,7 @@ Price price_in_advance(const rows::Question *question, const Terms &terms) {
         price.known = price.epsilon.units() > 0;
         return price;
     }
-    Permitted permitted = choose(question, terms);
+    Permitted permitted = from_public_facts(question, terms);
     Estimate estimate = {};
     estimate.delta =
         border::core([&] { return privacy::delta_charged(terms.mechanism, question->thresholded, terms.delta); });

@@ -10,7 +10,7 @@ struct Storing;
 namespace dp::release {
 
 // Holds what an answer was charged.
-struct Paid {
+struct Charged {
     privacy::Epsilon epsilon;   // its noise; 0: it is charged in rho alone
     privacy::Epsilon selection; // of epsilon; 0 when nothing was tested
     privacy::Rho rho;           // of its noise; 0 of a round of Laplace noise
@@ -55,7 +55,7 @@ struct Judged {
 struct Facts {
     Algorithm algorithm;
     privacy::Mechanism mechanism;
-    Paid paid;
+    Charged paid;
     privacy::Delta delta;
     bool thresholded;
     bool of_people; // the threshold is on a number of units that may have several rows

@@ -15,7 +15,7 @@ struct LastRelease {
     uint64 turn;    // of the session (border/session)
     Oid role;       // that asked
     bool is_public; // false: epsilon was chosen from the data, and nothing may be said
-    Paid paid;
+    Charged paid;
     privacy::Delta delta;
     privacy::Mechanism mechanism;
     int ncolumns; // answered columns; keys are not among them

@@ -184,13 +184,25 @@ static privacy::Epsilon first_accepted(const rows::Question *question, const Ter
     return privacy::Epsilon{};
 }
 
-Answer answer_from_output(const rows::Question *question, const Terms &terms) {
+// Charges the largest candidate that the preference and the bounds permit, then reads the rows and writes the answer.
+static Answer pay_and_write(const Checked &checked, const Terms &terms, const Permitted &permitted, const Drawn *drawn) {
+    catalog::Charge charge = charge_for(checked.question, terms);
+    charge.eps_star = permitted.eps_star;
+    charge.slack = permitted.slack;
+    catalog::Entry entry = catalog::entry_for(charge);
+    catalog::commit(&entry);
+    return write_answer(checked.paid_by(entry), terms, entry.verdict.epsilon, drawn);
+}
+
+Answer answer_from_output(const Checked &checked) {
+    const rows::Question *question = checked.question;
+    const Terms &terms = checked.terms;
     risk::check_units(question, {privacy::Calibration::sound, false, false, true});
     risk::Memo *memo =
-        risk::leave_one_out(question, terms.mechanism, privacy::Calibration::sound, risk::Detail::changes);
+        risk::leave_one_out(checked.search(), terms.mechanism, privacy::Calibration::sound, risk::Detail::changes);
     // Nobody is there whose risk an output could show: the price from public facts stands in, as for the expectation.
     if (memo->rows == 0)
-        return write_answer(question, terms, charge(question, terms, from_public_facts(question, terms)), nullptr);
+        return pay_and_write(checked, terms, from_public_facts(question, terms), nullptr);
     auto *subject = border::context_new<Subject>();
     read_subject(question, memo, subject);
     auto *noise = static_cast<privacy::int128 *>(MemoryContextAllocExtended(
@@ -203,9 +215,8 @@ Answer answer_from_output(const rows::Question *question, const Terms &terms) {
         border::core([&] { candidates->push_back(accepted); });
         only.candidates = candidates;
     }
-    privacy::Epsilon charged = charge(question, only, Permitted{accepted.value(), privacy::price_slack});
     Drawn drawn = {noise, subject->ngroups};
-    return write_answer(question, only, charged, &drawn);
+    return pay_and_write(checked, only, Permitted{accepted.value(), privacy::price_slack}, &drawn);
 }
 
 } // namespace dp::release

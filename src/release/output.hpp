@@ -5,11 +5,11 @@
 // controller alone.
 #pragma once
 
-#include "release/facts.hpp"
+#include "release/checked.hpp"
 
 namespace dp::release {
 
 // The answer that was drawn and accepted, charged before it is returned. Errors: as answer().
-Answer answer_from_output(const rows::Question *question, const Terms &terms);
+Answer answer_from_output(const Checked &checked);
 
 } // namespace dp::release

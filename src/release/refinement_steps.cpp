@@ -135,7 +135,7 @@ static void decide(Refinement *refinement) {
 }
 
 // Once: what a round looks at must be the noise of one and the same sums.
-static void read_rows(Refinement *refinement) {
+static void read_rows(Refinement *refinement, const rows::Paid &paid) {
     if (refinement->read)
         return;
     const uint64 before = refinement->public_rows;
@@ -143,17 +143,17 @@ static void read_rows(Refinement *refinement) {
         refinement->public_rows = rows::hash_of_public_rows(refinement->question);
     if (before != 0 && refinement->public_rows != before)
         refuse_other_rows();
-    refinement->sums = rows::evaluate(refinement->question, nullptr);
+    refinement->sums = rows::evaluate(paid);
     refinement->values = static_cast<int128 *>(MemoryContextAllocHuge(
         CurrentMemoryContext,
         sizeof(int128) * (static_cast<Size>(refinement->question->ngroups) * measures_of(refinement->question) + 1)));
     refinement->read = true;
 }
 
-void take_step(Refinement *refinement) {
+void take_step(Refinement *refinement, const rows::Paid &paid) {
     if (refinement->done)
         elog(ERROR, "a step is taken that is not due");
-    read_rows(refinement);
+    read_rows(refinement, paid);
     refinement->steps++;
     border::core([&] {
         if (refinement->noise->measured)

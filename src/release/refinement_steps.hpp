@@ -20,8 +20,8 @@ Refinement *begin_refinement(const rows::Question *question, const Terms &terms,
 catalog::Charge step_charge(const Refinement *refinement, const catalog::Charge &base);
 // The period that it was charged in, where one is set; those that follow are charged in the same, or not at all.
 void note_period(Refinement *refinement, privacy::Day period);
-// Its charge is durable. Reads the rows, unless they have been.
-void take_step(Refinement *refinement);
+// Reads the rows behind its charge, unless they have been.
+void take_step(Refinement *refinement, const rows::Paid &paid);
 // Nothing more is due: the answer is accurate, or at its ceiling.
 bool is_done(const Refinement *refinement);
 // The step that is due is not paid: the answer is what it was before.

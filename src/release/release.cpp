@@ -417,7 +417,7 @@ static double *halfwidths(const rows::Question *question, const privacy::Release
     return error95;
 }
 
-static Facts facts_of(const rows::Question *question, const Terms &terms, const Paid &paid,
+static Facts facts_of(const rows::Question *question, const Terms &terms, const Charged &paid,
                       const privacy::ReleasePlan *plan) {
     Facts facts = {};
     facts.algorithm = terms.algorithm;
@@ -510,8 +510,8 @@ Answer give_again(const rows::Question *question, const Terms &terms) {
         facts.error95 = past_halfwidths(question, past);
         facts.reached = past.reached;
     } else
-        facts = facts_of(question, drawn, Paid{}, plan);
-    facts.paid = Paid{};
+        facts = facts_of(question, drawn, Charged{}, plan);
+    facts.paid = Charged{};
     facts.delta = privacy::Delta();
     facts.reached.steps = 0;
     facts.uncharged = true;
@@ -559,7 +559,7 @@ void each_exact_row(const rows::Question *question, const rows::Sums &sums, Each
 
 // ---- an answer that was charged ------------------------------------------------------------------------------------
 
-Answer write(const rows::Question *question, const Terms &terms, const Paid &paid, rows::Sums *sums,
+Answer write(const rows::Question *question, const Terms &terms, const Charged &paid, rows::Sums *sums,
              const Drawn *drawn) {
     const privacy::ReleasePlan *plan = plan_of(question, terms, paid.epsilon);
     Answer answer = begin_answer(question, facts_of(question, terms, paid, plan));
@@ -586,10 +586,11 @@ Answer write(const rows::Question *question, const Terms &terms, const Paid &pai
     return answer;
 }
 
-Answer write_answer(const rows::Question *question, const Terms &terms, privacy::Epsilon charged, const Drawn *drawn) {
+Answer write_answer(const rows::Paid &paid, const Terms &terms, privacy::Epsilon charged, const Drawn *drawn) {
+    const rows::Question *question = paid.question();
     border::UsageScope usage = border::UsageScope::enter();
-    rows::Sums sums = rows::evaluate(question, nullptr);
-    Answer answer = write(question, terms, Paid{charged, {}, {}}, &sums, drawn);
+    rows::Sums sums = rows::evaluate(paid);
+    Answer answer = write(question, terms, Charged{charged, {}, {}}, &sums, drawn);
     usage.leave();
     remember(question->leaf, answer.facts, nullptr, nullptr);
     return answer;

@@ -219,7 +219,7 @@ void check_direct(const catalog::Policy &policy, const catalog::Settings &settin
                  errhint("SELECT dp_request('SELECT ...', 'what it is for'); and dp_fetch() once it is permitted.")));
 }
 
-Resolved resolve(const Ask &ask, query::Leaf *leaf, bool drawn) {
+Checked resolve(const Ask &ask, query::Leaf *leaf, bool drawn) {
     catalog::Reading reading = catalog::Reading::open();
     rows::Question *question = rows::prepare(reading, leaf, ask.parameters);
     question->asker = ask.asker;
@@ -247,11 +247,12 @@ Resolved resolve(const Ask &ask, query::Leaf *leaf, bool drawn) {
         terms.replay = look_up(reading, question, terms, *policy, identity, !drawn);
     reading.close();
     const Signal *signal = ask.wish == nullptr ? nullptr : bind(*ask.wish, question, ask.time_zone);
+    const rows::Question *charged = signal == nullptr ? question : priced(signal);
     if (ask.decision != nullptr) {
-        check_approved_price(signal == nullptr ? question : priced(signal), terms);
+        check_approved_price(charged, terms);
         terms.replay = keep_numbers(question);
     }
-    return Resolved{question, terms, signal};
+    return {question, charged, terms, signal};
 }
 
 } // namespace dp::release

@@ -1,21 +1,12 @@
 // Resolves a question where the rows are read, whatever its sender has checked (architecture.md, 3.3).
 #pragma once
 
-#include "release/ask.hpp"
+#include "release/checked.hpp"
 
 namespace dp::release {
 
-struct Signal;
-
-
 // 42501 where the policy permits requests only.
 void check_direct(const catalog::Policy &policy, const catalog::Settings &settings);
-
-struct Resolved {
-    rows::Question *question;
-    Terms terms;
-    const Signal *signal; // null: the answer is asked for
-};
 
 // Parses and checks the leaf.
 query::Leaf *leaf_of(const Ask &ask);
@@ -28,6 +19,6 @@ query::Leaf *check_own_ask(Ask *ask);
 // The leaf under the settings and the policy that are committed now, for the current role. Reads no private row. Errors:
 // those of rows::prepare, catalog::policy_of, terms_of; 55000 when the asker has changed settings and not committed it.
 // drawn: it was charged already, and is answered by a draw.
-Resolved resolve(const Ask &ask, query::Leaf *leaf, bool drawn);
+Checked resolve(const Ask &ask, query::Leaf *leaf, bool drawn);
 
 } // namespace dp::release

@@ -22,13 +22,14 @@ namespace dp::release {
 enum class Stage { price, selection, selected, step, paid_step, paid };
 
 struct Round {
-    const rows::Question *question;
+    const Checked *checked;
+    const rows::Question *question; // that is charged
     Terms terms;
     // price, or selection and selected, or step: what is charged next; paid_step: a step is to be taken; paid: nothing.
     Stage stage;
     catalog::Charge charge;
     catalog::Entry entry; // of that charge
-    Paid paid;
+    Charged paid;
     bool read;
     rows::Sums sums;
     // Of a selection.
@@ -37,7 +38,6 @@ struct Round {
     // Of steps towards an accuracy.
     Refinement *refinement;
     catalog::Charge base; // what each of them is made from
-    const Signal *signal; // what is made of the answer; null: it is given
 };
 
 static void charge_price(Round *round, const Permitted &permitted) {
@@ -98,12 +98,15 @@ static void begin_course(Round *round, const Permitted &permitted, const Refinab
     charge_step(round);
 }
 
-Round *begin(const rows::Question *question, const Terms &terms, const Refinable *refinable) {
+Round *begin(const Checked &checked, const Refinable *refinable) {
+    const rows::Question *question = checked.charged;
+    const Terms &terms = checked.terms;
     check_policy(question, terms);
     rows::check_nodes(question->settings->relation, question->settings->owner);
     if (question->thresholded && question->settings->people > 0 && !terms.wanted.asked())
         check_can_show(question, terms, price_in_advance(question, terms).epsilon);
     auto *round = static_cast<Round *>(palloc0(sizeof(Round)));
+    round->checked = &checked;
     round->question = question;
     round->terms = terms;
     if (is_selected(terms.algorithm)) {
@@ -117,20 +120,13 @@ Round *begin(const rows::Question *question, const Terms &terms, const Refinable
         round->charge = selection_charge(question, terms);
         round->entry = catalog::entry_for_selection(round->charge, terms.epsilon_svt, round->tested);
     } else {
-        rows::check_remote_parts(question, nullptr);
-        Permitted permitted = choose(question, terms);
+        rows::check_remote_parts(checked.question, nullptr);
+        Permitted permitted = choose(checked);
         if (terms.wanted.asked() || refinable != nullptr)
             begin_course(round, permitted, refinable);
         else
             charge_price(round, permitted);
     }
-    return round;
-}
-
-Round *begin(const Signal *signal, const Terms &terms) {
-    rows::check_remote_parts(question_of(signal), nullptr);
-    Round *round = begin(priced(signal), terms, nullptr);
-    round->signal = signal;
     return round;
 }
 
@@ -176,7 +172,8 @@ bool must_select(const Round *round) {
 void select(Round *round) {
     // None of those that are tested: the next one, if it is left, passes on every table.
     round->selected =
-        first_accepted(round->question, round->terms, round->candidates, round->first, round->end, &round->sums);
+        first_accepted(round->checked->selection_paid_by(round->entry), round->terms, round->candidates, round->first,
+                       round->end, &round->sums);
     round->read = round->selected != round->last;
     if (!round->read)
         rows::discard(&round->sums); // it will be denied
@@ -190,7 +187,7 @@ bool must_step(const Round *round) {
 void step(Round *round) {
     if (!must_step(round))
         elog(ERROR, "a step is asked for that was not charged");
-    take_step(round->refinement);
+    take_step(round->refinement, round->checked->paid_by(round->entry));
     if (is_done(round->refinement))
         round->stage = Stage::paid;
     else
@@ -211,21 +208,21 @@ void discard(Round *round) {
 }
 
 static void check_paid(const Round *round, bool of_signal) {
-    if (!is_paid(round) || (round->signal != nullptr) != of_signal)
+    if (!is_paid(round) || (round->checked->signal != nullptr) != of_signal)
         elog(ERROR, "an answer is asked for that was not charged");
 }
 
 Signalled finish_signal(Round *round) {
     check_paid(round, true);
-    rows::Sums sums = rows::evaluate(question_of(round->signal), nullptr);
-    return add_noise(round->signal, round->terms, round->paid.epsilon, &sums);
+    rows::Sums sums = rows::evaluate(round->checked->paid_by(round->entry));
+    return add_noise(round->checked->signal, round->terms, round->paid.epsilon, &sums);
 }
 
 Answer finish(Round *round) {
     check_paid(round, false);
     if (round->refinement != nullptr)
         return write_refined(round->refinement);
-    rows::Sums now = round->read ? rows::Sums{} : rows::evaluate(round->question, nullptr);
+    rows::Sums now = round->read ? rows::Sums{} : rows::evaluate(round->checked->paid_by(round->entry));
     return write(round->question, round->terms, round->paid, round->read ? &round->sums : &now, nullptr);
 }
 
@@ -248,26 +245,25 @@ Datum hash_of_charge(const Round *round) {
 }
 
 void continue_charged(Round *round, privacy::Epsilon epsilon, privacy::Day period) {
-    if (round->refinement != nullptr) {
-        note_period(round->refinement, period);
-        round->stage = Stage::paid_step;
-        return;
-    }
-    round->paid.epsilon = epsilon;
-    round->stage = Stage::paid;
+    catalog::Verdict &verdict = round->entry.verdict;
+    verdict.outcome = catalog::Outcome::committed;
+    verdict.epsilon = epsilon;
+    verdict.period = period;
+    charged(round);
 }
 
 // The owner's own call: charged by a keeper, read here.
 Answer answer(const rows::Question *question, const Terms &terms) {
+    const Checked checked(rows::OwnRows(question), terms);
     rows::check_delta(question, terms.mechanism, terms.delta);
     border::check_stack_room();
     if (terms.algorithm == Algorithm::find_from_output) {
         rows::check_remote_parts(question, nullptr);
-        return answer_from_output(question, terms);
+        return answer_from_output(checked);
     }
     // Up to the last row: spilled groups are read again while the noise is added.
     border::UsageScope usage = border::UsageScope::enter();
-    Round *round = begin(question, terms, nullptr);
+    Round *round = begin(checked, nullptr);
     while (!is_paid(round)) {
         // Were this charge denied or cancelled, groups that have spilled are dropped without being counted (C18).
         border::SettingsScope settings = border::SettingsScope::enter();

@@ -2,7 +2,7 @@
 // takes the steps (a keeper for analysts, the owner's own call) commits the charges in between.
 #pragma once
 
-#include "release/facts.hpp"
+#include "release/checked.hpp"
 #include "release/steps.hpp"
 
 namespace dp::release {
@@ -10,8 +10,9 @@ namespace dp::release {
 struct Round;
 
 // Looks at public facts alone; under within_data and find_epsilon at the rows (choose). Lives in CurrentMemoryContext.
-// refinable: the answer that it goes on from, or null.
-Round *begin(const rows::Question *question, const Terms &terms, const Refinable *refinable);
+// checked: lives as long. One with a signal ends with that in the place of the answer: one charge, then the rows of the answer are
+// read. refinable: the answer that it goes on from, or null.
+Round *begin(const Checked &checked, const Refinable *refinable);
 // The charge that comes next.
 catalog::Entry *due(Round *round);
 // It is committed. From here on the rows that it pays for may be read.
@@ -29,10 +30,7 @@ void stop_early(Round *round);
 // Reads the rows, unless they have been, and writes the noisy answer.
 Answer finish(Round *round);
 
-// A round that ends with a signal in the place of the answer: one charge, then the rows of the answer are read.
-struct Signal;
 struct Signalled;
-Round *begin(const Signal *signal, const Terms &terms);
 Signalled finish_signal(Round *round);
 
 // Returns an answer that needs no round: one that was paid before, or nothing private. Else rows = null. Reads no private row.

@@ -75,13 +75,13 @@ catalog::Charge selection_charge(const rows::Question *question, const Terms &te
     return charge;
 }
 
-uint64 first_accepted(const rows::Question *question, const Terms &terms,
+uint64 first_accepted(const rows::PaidSelection &paid, const Terms &terms,
                       const std::vector<privacy::SvtCandidate> *candidates, uint64 first, uint64 end,
                       rows::Sums *sums) {
     auto *selection_sums =
         static_cast<privacy::SelectionSums *>(palloc0(sizeof(privacy::SelectionSums) * (end - first)));
     rows::Selection selection = {candidates->data() + first, static_cast<int>(end - first), selection_sums};
-    *sums = rows::evaluate(question, &selection);
+    *sums = rows::evaluate(paid, selection);
     return border::core([&] {
         StrongBits bits;
         const std::vector<privacy::SvtCandidate> tested(selection.tested, selection.tested + selection.ntested);

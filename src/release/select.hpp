@@ -19,7 +19,7 @@ catalog::Charge selected_charge(const rows::Question *question, const Terms &ter
                                 uint64 first, const privacy::Epsilon *selected);
 
 // Reads the rows. Index of the candidate that they accept first, `end` when they accept none of [first, end).
-uint64 first_accepted(const rows::Question *question, const Terms &terms,
+uint64 first_accepted(const rows::PaidSelection &paid, const Terms &terms,
                       const std::vector<privacy::SvtCandidate> *candidates, uint64 first, uint64 end, rows::Sums *sums);
 
 } // namespace dp::release

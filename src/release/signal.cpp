@@ -254,10 +254,6 @@ const rows::Question *priced(const Signal *signal) {
     return signal->priced;
 }
 
-const rows::Question *question_of(const Signal *signal) {
-    return signal->question;
-}
-
 double error_of(const Signal *signal, double halfwidth) {
     return border::core([&] { return privacy::task_error(signal->task, halfwidth); });
 }
@@ -416,7 +412,7 @@ Signalled add_noise(const Signal *signal, const Terms &terms, privacy::Epsilon c
 }
 
 Looked look(const Signal *signal) {
-    rows::Sums sums = rows::evaluate(signal->question, nullptr);
+    rows::Sums sums = rows::evaluate(rows::OwnRows(signal->question));
     Both both = both_integers(signal, sums);
     rows::discard(&sums);
     return Looked{shown(signal, both.dp), shown(signal, both.exact)};

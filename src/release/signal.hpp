@@ -34,7 +34,6 @@ struct Signal;
 const Signal *bind(const Wish &wish, const rows::Question *question, const char *time_zone);
 // Returns a question that costs as much: a count, one number of this sensitivity.
 const rows::Question *priced(const Signal *signal);
-const rows::Question *question_of(const Signal *signal);
 
 // From an error of that number to one of the signal.
 double error_of(const Signal *signal, double halfwidth);

@@ -14,7 +14,7 @@ struct Drawn {
 
 // From exact sums to noisy rows; ends their store. `drawn`: null: the noise is drawn here, as it must be wherever the answer is differentially
 // private.
-Answer write(const rows::Question *question, const Terms &terms, const Paid &paid, rows::Sums *sums,
+Answer write(const rows::Question *question, const Terms &terms, const Charged &paid, rows::Sums *sums,
              const Drawn *drawn);
 
 // Rows of what a round has looked at last, for declared groups: `values` group by group, measure by measure.
@@ -28,6 +28,6 @@ using EachRow = void (*)(void *context, const Datum *values, const bool *nulls);
 void each_exact_row(const rows::Question *question, const rows::Sums &sums, EachRow each, void *context);
 
 // Reads the rows and writes the noisy answer of a charge.
-Answer write_answer(const rows::Question *question, const Terms &terms, privacy::Epsilon charged, const Drawn *drawn);
+Answer write_answer(const rows::Paid &paid, const Terms &terms, privacy::Epsilon charged, const Drawn *drawn);
 
 } // namespace dp::release

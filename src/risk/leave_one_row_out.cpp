@@ -621,12 +621,13 @@ static void run(Work *work) {
     settings.leave();
 }
 
-Memo *leave_one_out(const rows::Question *question, privacy::Mechanism mechanism, privacy::Calibration calibration,
+Memo *leave_one_out(const rows::Uncharged &right, privacy::Mechanism mechanism, privacy::Calibration calibration,
                     Detail detail, const PeopleGroups &people) {
+    const rows::Question *question = right.question();
     rows::check_reader(question);
     check_units(question, Wanted{calibration, detail == Detail::changes, people.a != nullptr, false});
     if (rows::is_clipped(question))
-        return leave_one_unit_out(question, mechanism, detail);
+        return leave_one_unit_out(right, mechanism, detail);
     Projection projection = project(question, detail == Detail::records, people);
     auto *memo = static_cast<Memo *>(palloc0(sizeof(Memo)));
     memo->desc = describe(&projection);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "risk/memo.hpp"
+#include "rows/may_read.hpp"
 #include "rows/question.hpp"
 
 namespace dp::risk {
@@ -14,7 +15,7 @@ struct PeopleGroups {
 
 // calibration: `sound` measures the vector that is released (8.6), `published` the aggregates themselves (1.4).
 // Runs as the table's owner.
-Memo *leave_one_out(const rows::Question *question, privacy::Mechanism mechanism, privacy::Calibration calibration,
+Memo *leave_one_out(const rows::Uncharged &right, privacy::Mechanism mechanism, privacy::Calibration calibration,
                     Detail detail, const PeopleGroups &people = {});
 
 // `published`: what a record does to one aggregate (1.4); its group must be one of the result.

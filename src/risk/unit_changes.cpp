@@ -427,11 +427,12 @@ static void raise_changed(const rows::Question *question) {
                     errhint("Ask again.")));
 }
 
-static void read_groups(const rows::Question *question, Memo *memo) {
+static void read_groups(const rows::Uncharged &right, Memo *memo) {
+    const rows::Question *question = right.question();
     rows::Sums sums = {};
     sums.desc = rows::describe_unit_sums(question);
     sums.store = tuplestore_begin_heap(false, false, work_mem);
-    if (!rows::sum_units(question, question->checked, &sums))
+    if (!rows::sum_units(right, question->checked, &sums))
         raise_changed(question);
     auto *values = static_cast<privacy::int128 *>(palloc0(sizeof(privacy::int128) * (question->ncoordinates + 1)));
     TupleTableSlot *slot = MakeSingleTupleTableSlot(sums.desc, &TTSOpsMinimalTuple);
@@ -461,9 +462,9 @@ template <class Read> static void as_reader(const rows::Question *question, Read
     settings.leave();
 }
 
-void add_groups_of_units(const rows::Question *question, Memo *memo) {
-    if (question->thresholded && memo->ngroups == 0)
-        as_reader(question, [&] { read_groups(question, memo); });
+void add_groups_of_units(const rows::Uncharged &right, Memo *memo) {
+    if (right.question()->thresholded && memo->ngroups == 0)
+        as_reader(right.question(), [&] { read_groups(right, memo); });
 }
 
 static void prepare(Work *work, Detail detail) {
@@ -496,27 +497,28 @@ static bool has_parts(const rows::Question *question) {
     return false;
 }
 
-static void read_units(Work *work) {
+static void read_units(Work *work, const rows::Uncharged &right) {
     const rows::Question *question = work->question;
     Memo *memo = work->memo;
-    if (!rows::for_each_unit(question, question->checked, memo->kept != nullptr, take_unit, work))
+    if (!rows::for_each_unit(right, question->checked, memo->kept != nullptr, take_unit, work))
         raise_changed(question);
     // A unit that is deleted meanwhile is in neither: both are read under one snapshot.
     memo->rows = Max(count_units(question), work->units);
     memo->outside = memo->rows - work->units;
     border::core([&] { work->profile->add(0, memo->outside); });
     if (question->thresholded && has_parts(question)) // how accurate averages are is shown
-        read_groups(question, memo);
+        read_groups(right, memo);
 }
 
-Memo *leave_one_unit_out(const rows::Question *question, privacy::Mechanism mechanism, Detail detail) {
+Memo *leave_one_unit_out(const rows::Uncharged &right, privacy::Mechanism mechanism, Detail detail) {
+    const rows::Question *question = right.question();
     auto *memo = static_cast<Memo *>(palloc0(sizeof(Memo)));
     Work work = {};
     work.question = question;
     work.mechanism = mechanism;
     work.memo = memo;
     prepare(&work, detail);
-    as_reader(question, [&] { read_units(&work); });
+    as_reader(question, [&] { read_units(&work, right); });
     if (work.totals != nullptr)
         for (int group = 0; group < (question->leaf->nkeys == 0 ? 1 : question->ngroups); group++)
             add_group(question, memo, work.totals + int64{group} * question->ncoordinates);

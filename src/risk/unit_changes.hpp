@@ -3,6 +3,7 @@
 #pragma once
 
 #include "risk/memo.hpp"
+#include "rows/may_read.hpp"
 #include "rows/question.hpp"
 
 namespace dp::risk {
@@ -19,10 +20,10 @@ void check_general(const catalog::Settings *settings);
 
 // Leaves one unit out, as leave_one_out() does one row; `sound`. A record is a unit; its columns are those of the unit, then what it brings to the answer in all of its
 // groups together, clipped, the number of these groups, and the share that clipping leaves ("kept").
-Memo *leave_one_unit_out(const rows::Question *question, privacy::Mechanism mechanism, Detail detail);
+Memo *leave_one_unit_out(const rows::Uncharged &right, privacy::Mechanism mechanism, Detail detail);
 
 // Where groups are discovered: what they add up to, for exact_answer. It reads the rows once more.
-void add_groups_of_units(const rows::Question *question, Memo *memo);
+void add_groups_of_units(const rows::Uncharged &right, Memo *memo);
 
 // Checks that the tables in which people are counted can be read. Why: before a row is read, a failure is no fault of the asker.
 void check_population(const rows::Question *question);

@@ -328,24 +328,26 @@ static bool all_were_asked(const Question *question, const List *checked) {
     pg_unreachable();
 }
 
-static Sums evaluate_units(const Question *question, const List *checked) {
+static Sums evaluate_units(const MayRead &right, const List *checked) {
+    const Question *question = right.question();
     Sums sums = {};
     if (question->thresholded)
         sums = Sums{nullptr, tuplestore_begin_heap(false, false, work_mem), describe_unit_sums(question), nullptr};
     bool read = false;
-    caught(question, [&] { as_owner(question, [&] { read = sum_units(question, checked, &sums); }); });
+    caught(question, [&] { as_owner(question, [&] { read = sum_units(right, checked, &sums); }); });
     if (!read)
         refuse_changed(question);
     return sums;
 }
 
-Sums evaluate(const Question *question, const Selection *selection) {
+static Sums evaluate(const MayRead &right, const Selection *selection) {
+    const Question *question = right.question();
     check_reader(question);
     const List *checked = check_tables(question);
     if (is_clipped(question)) {
         if (selection != nullptr)
             elog(ERROR, "an epsilon is selected from units");
-        return evaluate_units(question, checked);
+        return evaluate_units(right, checked);
     }
     Query *grouped = grouped_query(question, selection);
     Sums sums = begin_sums(grouped, selection); // outlives the subtransaction of `caught`
@@ -360,11 +362,24 @@ Sums evaluate(const Question *question, const Selection *selection) {
     return sums;
 }
 
-void count_rows_of_units(const Question *question, privacy::UnitRows *rows) {
+Sums evaluate(const Paid &paid) {
+    return evaluate(paid, nullptr);
+}
+
+Sums evaluate(const OwnRows &own) {
+    return evaluate(own, nullptr);
+}
+
+Sums evaluate(const PaidSelection &paid, const Selection &selection) {
+    return evaluate(paid, &selection);
+}
+
+void count_rows_of_units(const Paid &paid, privacy::UnitRows *rows) {
+    const Question *question = paid.question();
     check_reader(question);
     const List *checked = check_tables(question);
     bool read = false;
-    caught(question, [&] { as_owner(question, [&] { read = for_each_row_count(question, checked, rows); }); });
+    caught(question, [&] { as_owner(question, [&] { read = for_each_row_count(paid, checked, rows); }); });
     if (!read)
         refuse_changed(question);
 }

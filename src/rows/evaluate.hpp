@@ -5,6 +5,7 @@
 #include "privacy/row_limit.hpp"
 
 #include "rows/exact_sums.hpp"
+#include "rows/may_read.hpp"
 #include "rows/selection_sums.hpp"
 
 namespace dp::rows {
@@ -14,8 +15,10 @@ namespace dp::rows {
 void check_remote_parts(const Question *question, const Selection *selection);
 
 // Runs the statement as the table's owner under pinned settings, under the active snapshot, caught as rows/guarded_read says.
-// selection: null unless epsilon is selected from the same rows.
-Sums evaluate(const Question *question, const Selection *selection);
+Sums evaluate(const Paid &paid);
+Sums evaluate(const OwnRows &own);
+// Likewise, and adds up what epsilon is selected by, from the same rows.
+Sums evaluate(const PaidSelection &paid, const Selection &selection);
 // Ends the store. Open at the end of the statement, one that did not fit into memory would be counted and reported.
 void discard(Sums *sums);
 
@@ -24,7 +27,7 @@ void discard_unfinished();
 
 // How many rows each unit of the table has, before any condition: of a question without a leaf, whose units may have several. Caught
 // likewise.
-void count_rows_of_units(const Question *question, privacy::UnitRows *rows);
+void count_rows_of_units(const Paid &paid, privacy::UnitRows *rows);
 
 // Inside of caught. Sums of one row of the internal statement: ncoordinates numbers (pair: S1, S0).
 void read_coordinates(const Question *question, const Datum *columns, privacy::int128 *values);

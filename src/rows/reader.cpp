@@ -1,6 +1,7 @@
 #include "rows/reader.hpp"
 
 #include "border/versions.hpp"
+#include "rows/may_read.hpp"
 
 namespace dp::rows {
 
@@ -14,9 +15,18 @@ bool is_keeper() {
     return keeper;
 }
 
+static bool is_owners(const Question *question) {
+    return question->grantee == nullptr &&
+           border::owns_relation(question->settings->relation, question->asker.role);
+}
+
+OwnRows::OwnRows(const Question *question) : Uncharged(question) {
+    if (!is_owners(question))
+        elog(ERROR, "rows are looked at by somebody who does not own them");
+}
+
 void check_reader(const Question *question) {
-    bool allowed = keeper || (question->grantee == nullptr &&
-                              border::owns_relation(question->settings->relation, question->asker.role));
+    bool allowed = keeper || is_owners(question);
     Assert(allowed);
     if (!allowed)
         elog(ERROR, "private rows are read for an analyst outside a keeper");

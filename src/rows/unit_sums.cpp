@@ -292,14 +292,15 @@ static void merge_groups(const Groups *groups) {
 
 // ---- all of them ---------------------------------------------------------------------------------------------------
 
-bool sum_units(const Question *question, const List *checked, Sums *sums) {
+bool sum_units(const MayRead &right, const List *checked, Sums *sums) {
+    const Question *question = right.question();
     if (!question->thresholded) {
         const Size n = Size(Max(question->ngroups, 1)) * Max(question->ncoordinates, 1);
         sums->values = static_cast<privacy::int128 *>(palloc0(sizeof(privacy::int128) * n));
         sums->cells = static_cast<int64 *>(palloc0(sizeof(int64) * (question->ngroups * question->ncells + 1)));
     }
     Groups groups = begin_groups(question, sums);
-    const bool read = for_each_unit(question, checked, false, take_unit, &groups);
+    const bool read = for_each_unit(right, checked, false, take_unit, &groups);
     if (groups.sort == nullptr)
         return read;
     if (read) {

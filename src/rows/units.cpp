@@ -151,7 +151,8 @@ static void forget_receiver(DestReceiver *self) {
     MemoryContextDelete(reinterpret_cast<Receiver *>(self)->scratch);
 }
 
-bool for_each_unit(const Question *question, const List *checked, bool with_columns, TakeUnit take, void *sink) {
+bool for_each_unit(const MayRead &right, const List *checked, bool with_columns, TakeUnit take, void *sink) {
+    const Question *question = right.question();
     // States that are large are made one at a time: hashed ones grow in memory that nobody counts.
     const int64 kept = question->per_unit == nullptr ? 0 : question->per_unit->kept;
     border::pin_joins(contribution_size(question) + kept <= largest_hashed_contribution);
@@ -185,7 +186,8 @@ static bool count_unit(TupleTableSlot *slot, DestReceiver *self) {
     return true;
 }
 
-bool for_each_row_count(const Question *question, const List *checked, privacy::UnitRows *rows) {
+bool for_each_row_count(const MayRead &right, const List *checked, privacy::UnitRows *rows) {
+    const Question *question = right.question();
     border::pin_joins(true);
     Query *query = select_from_sources(question, nullptr);
     add_target(query, reinterpret_cast<Node *>(make_aggregate(F_COUNT_, INT8OID, NIL, nullptr)));

@@ -9,6 +9,7 @@
 
 #include "privacy/row_limit.hpp"
 
+#include "rows/may_read.hpp"
 #include "rows/unit_contribution.hpp"
 
 namespace dp::rows {
@@ -28,9 +29,9 @@ Node *where_declared(const Question *question);
 // border::RoleScope) and under the settings of a border::SettingsScope, both the caller's; for an analyst inside of `caught`.
 // checked: of check_sources.
 // False: the plan would have read other relations than those, and was not executed.
-bool for_each_unit(const Question *question, const List *checked, bool with_columns, TakeUnit take, void *sink);
+bool for_each_unit(const MayRead &right, const List *checked, bool with_columns, TakeUnit take, void *sink);
 
 // SELECT count(*) FROM table [, ancestors..] WHERE links GROUP BY unit..: how many rows each unit has. Under the same conditions.
-bool for_each_row_count(const Question *question, const List *checked, privacy::UnitRows *rows);
+bool for_each_row_count(const MayRead &right, const List *checked, privacy::UnitRows *rows);
 
 } // namespace dp::rows

@@ -211,7 +211,7 @@ void explain_leaf(Call *call, const List *earlier, const List *asked_before, con
     if (leaf->noutputs != call->ncolumns)
         ereport(ERROR, (errcode(ERRCODE_DATATYPE_MISMATCH),
                         errmsg("the declared columns are not those of the query on the restricted view")));
-    const release::Resolved resolved = release::resolve(ask, leaf, false);
+    const release::Checked resolved = release::resolve(ask, leaf, false);
     const rows::Question *question = resolved.question;
     release::Terms terms = resolved.terms;
     verdict->units = question->units;

@@ -24,7 +24,7 @@ static const char *reason_of(const release::LastRelease *last) {
 }
 
 static void set_public(const ResultRows &rows, const release::LastRelease *last, double error95) {
-    const release::Paid &paid = last->paid;
+    const release::Charged &paid = last->paid;
     const bool laplace = last->mechanism == privacy::Mechanism::laplace;
     if (paid.epsilon.units() > 0 || last->uncharged) // else it is charged in rho alone
         rows.set("epsilon", catalog::to_numeric(paid.epsilon));

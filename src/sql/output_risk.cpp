@@ -226,7 +226,7 @@ DP_CALL(dp_risk_output) {
     auto *result = reinterpret_cast<ReturnSetInfo *>(fcinfo->resultinfo);
     double *scale = scales_of_loss(fcinfo, view);
     // Grouped as it is released, read as it is printed.
-    Memo *memo = risk::leave_one_out(view.question, view.mechanism, privacy::Calibration::sound, risk::Detail::records);
+    Memo *memo = risk::leave_one_out(rows::OwnRows(view.question), view.mechanism, privacy::Calibration::sound, risk::Detail::records);
     Output output = read_output(view.question, memo, array_argument(fcinfo, output_output));
     output.scale = scale;
     Sayings sayings = {&view, memo, &output, rest_of_groups(view, output)};

@@ -302,7 +302,7 @@ static Look look_at(const ReportCall &call) {
     look.terms.weight = 1;
     look.terms.delta = call.delta;
     look.terms.candidates = call.candidates;
-    look.memo = risk::leave_one_out(look.view.question, call.mechanism, look.view.calibration, risk::Detail::records);
+    look.memo = risk::leave_one_out(rows::OwnRows(look.view.question), call.mechanism, look.view.calibration, risk::Detail::records);
     check_not_empty(look.memo);
     border::core([&] {
         look.pis_min = look.memo->profile->min();

@@ -51,7 +51,7 @@ static void find_terms(RequestLook *look) {
     look->refusal = refusal_of([&] {
         border::RoleScope requester = border::RoleScope::enter(ask.asker.role);
         query::Leaf *leaf = release::check_ask(ask);
-        release::Resolved resolved = release::resolve(ask, leaf, true);
+        const release::Checked resolved = release::resolve(ask, leaf, true);
         look->terms = resolved.terms;
         look->profiled = resolved.terms.pure_share || resolved.question->settings->has_profile;
         look->price = release::price_in_advance(resolved.question, resolved.terms);

@@ -237,7 +237,7 @@ static Priced look_at(Asked *question) {
         check_one_view(leaf, "a request");
         check_keys(leaf);
         (void)check_name(reinterpret_cast<Node *>(const_cast<Query *>(leaf->query)), &leaf->view);
-        release::Resolved resolved = release::resolve(question->ask, leaf, true);
+        const release::Checked resolved = release::resolve(question->ask, leaf, true);
         rows::check_asks_something(resolved.question);
         release::check_mechanism(resolved.question, resolved.terms);
         priced.settings = resolved.question->settings;

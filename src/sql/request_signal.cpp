@@ -139,13 +139,13 @@ static Priced look_at(release::Ask *ask) {
         query::Leaf *leaf = release::check_ask(*ask);
         check_not_temporary(leaf);
         check_one_view(leaf, "a signal");
-        release::Resolved resolved = release::resolve(*ask, leaf, true);
+        const release::Checked resolved = release::resolve(*ask, leaf, true);
         zone.leave();
         priced.settings = resolved.question->settings;
         // Found in the rows, or after a look at them: not of a signal.
         if (!release::is_public(resolved.terms.algorithm) || release::is_selected(resolved.terms.algorithm))
             return;
-        priced.price = release::price_in_advance(release::priced(resolved.signal), resolved.terms);
+        priced.price = release::price_in_advance(resolved.charged, resolved.terms);
         if (priced.price.known)
             priced.error95 = release::error_of(resolved.signal, priced.price.error95[0]);
     });

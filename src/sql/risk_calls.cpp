@@ -323,7 +323,7 @@ DP_CALL(dp_risk) {
         release::check_selectable(view.question);
     InitMaterializedSRF(fcinfo, 0);
     auto *result = reinterpret_cast<ReturnSetInfo *>(fcinfo->resultinfo);
-    Memo *memo = risk::leave_one_out(view.question, view.mechanism, view.calibration,
+    Memo *memo = risk::leave_one_out(rows::OwnRows(view.question), view.mechanism, view.calibration,
                                      view.exact ? risk::Detail::changes : risk::Detail::profile);
     check_not_empty(memo);
     Exact exact = exact_changes(view, memo);
@@ -402,7 +402,7 @@ DP_CALL(dp_risk_records) {
     View view = view_arguments(fcinfo, 2);
     InitMaterializedSRF(fcinfo, 0);
     auto *result = reinterpret_cast<ReturnSetInfo *>(fcinfo->resultinfo);
-    Memo *memo = risk::leave_one_out(view.question, view.mechanism, view.calibration, risk::Detail::records);
+    Memo *memo = risk::leave_one_out(rows::OwnRows(view.question), view.mechanism, view.calibration, risk::Detail::records);
     if (memo->rows > 0) {
         Indicator indicator = indicator_of(view, memo, epsilon);
         put_records(result, memo, RecordNumbers{numbers_of, &indicator, true}, 1);

@@ -77,7 +77,7 @@ static const char *written(double value, double error) {
 
 Truth truth_of(const View &view, Memo *memo) {
     if (rows::is_clipped(view.question))
-        risk::add_groups_of_units(view.question, memo);
+        risk::add_groups_of_units(rows::OwnRows(view.question), memo);
     Truth truth = {};
     for (int group = 0; group < memo->ngroups; group++)
         for (int a = 0; a < view.question->leaf->naggregates; a++, truth.n++) {
@@ -122,7 +122,7 @@ DP_CALL(dp_risk_summary) {
     rows::check_delta(view.question, view.mechanism, view.delta);
     InitMaterializedSRF(fcinfo, 0);
     auto *result = reinterpret_cast<ReturnSetInfo *>(fcinfo->resultinfo);
-    Memo *memo = risk::leave_one_out(view.question, view.mechanism, view.calibration, risk::Detail::range);
+    Memo *memo = risk::leave_one_out(rows::OwnRows(view.question), view.mechanism, view.calibration, risk::Detail::range);
     check_not_empty(memo);
     explain_equal_risks(memo);
     Truth truth = truth_of(view, memo);

@@ -48,8 +48,9 @@ def prepare(folder):
     """Whether the library has assertions."""
     owner = connect(folder, "postgres")
     owner.must("CREATE EXTENSION dp_rdr")
-    owner.must(f"CREATE FUNCTION read(text, oid) RETURNS void AS '{LIBRARY}', 'dp_test_read' LANGUAGE C")
+    owner.must(f"CREATE FUNCTION read(text, oid, boolean) RETURNS void AS '{LIBRARY}', 'dp_test_read' LANGUAGE C")
     owner.must(f"CREATE FUNCTION asserts() RETURNS boolean AS '{LIBRARY}', 'dp_test_asserts' LANGUAGE C")
+    owner.must(f"CREATE FUNCTION permits() RETURNS text AS '{LIBRARY}', 'dp_test_permits' LANGUAGE C")
     owner.must("CREATE TABLE people AS SELECT g AS age FROM generate_series(1, 10) g")
     owner.must("SELECT dp_protect('people', 'people_dp')")
     owner.must("SELECT dp_set_odometer('people', 'none')")
@@ -74,7 +75,7 @@ def logged(folder, before, last):
 def complaints(folder, role, asserts):
     before = pathlib.Path(folder, "log").stat().st_size
     session = connect(folder, role)
-    reply = session.send("SELECT read('SELECT count(*) AS n FROM public.people_dp', 'people_dp'::regclass)")
+    reply = session.send("SELECT read('SELECT count(*) AS n FROM public.people_dp', 'people_dp'::regclass, true)")
     alive = session.alive()
     session.close()
     text = logged(folder, before, "ready to accept connections" if asserts else "outside a keeper")
@@ -85,9 +86,29 @@ def complaints(folder, role, asserts):
     return [] if good else [f"alive: {alive}, {reply.results[-1].error}"] + [line[:200] for line in text.splitlines()[-10:]]
 
 
+def wrong_types(folder):
+    owner = connect(folder, "postgres")
+    wrong = owner.must("SELECT permits()")[0][0].splitlines()
+    owner.close()
+    return wrong
+
+
+def read_uncharged(folder, role):
+    """Whether a charge that is not durable pays for nothing: that is said before the process is looked at."""
+    session = connect(folder, role)
+    reply = session.send("SELECT read('SELECT count(*) AS n FROM public.people_dp', 'people_dp'::regclass, false)")
+    good = session.alive() and reply.sqlstate() == "XX000" and "were not charged" in reply.results[-1].field("M")
+    error = reply.results[-1].error
+    session.close()
+    return [] if good else [str(error)]
+
+
 def test(tap):
     with own_server() as folder:
         asserts = prepare(folder)
+        tap.report("reading before paying does not compile", wrong_types(folder))
+        for role in ("answering", "selecting"):
+            tap.report(f"a charge that is not durable pays for nothing: {role}", read_uncharged(folder, role))
         for role in POLICIES:
             tap.report(f"an analyst's process does not read: {role}, {'with' if asserts else 'without'} assertions",
                        complaints(folder, role, asserts))

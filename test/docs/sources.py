@@ -17,7 +17,7 @@ USERS = {  # a name, as a regular expression: who may use it
     r"SPI_(prepare|execute)\w*\(": "border/spi",
     r"\b(table|index)_beginscan\w*|heap_getnext|tuple_fetch\w*": "",
     # For analysts: the round of a keeper. For owners: their own calls.
-    r"\b(rows::)?evaluate\(const Question|rows::evaluate\(": "rows/evaluate release/round release/select release/refinement_steps release/release release/signal",
+    r"\b(rows::)?evaluate\(const (MayRead|Paid|OwnRows)|rows::evaluate\(": "rows/evaluate release/round release/select release/refinement_steps release/release release/signal",
     r"\bcount_rows_of_units\(|\bfor_each_row_count\(": "rows/units rows/evaluate release/choose_row_limit",
     r"release::choose_limit\(": "keeper/serving",
     r"\bleave_one_out\(": "risk/leave_one_row_out release/choose release/output sql/risk_calls sql/risk_summary sql/output_risk sql/report_query",
@@ -25,6 +25,12 @@ USERS = {  # a name, as a regular expression: who may use it
     r"\brun_(query|text|counts|again)\(": "risk/scan_statement risk/leave_one_row_out risk/unit_changes risk/records risk/result risk/closed_forms risk/rerun",
     r"\bgeneral_risk\(": "risk/general_risk release/general_answer sql/general sql/risk_calls",
     r"release::(begin|select|step|finish|finish_signal|charged|continue_charged)\(": "keeper/serving",
+    # Why rows may be read (rows/may_read): what a charge permits, a search before it, and the owner's right.
+    r"\bpaid_by\(": "release/checked release/round release/output keeper/serving",
+    r"\bselection_paid_by\(": "release/checked release/round",
+    r"\bsearch\(\)": "release/checked release/choose release/output",
+    r"\bOwnRows\(": "rows/may_read rows/reader release/round release/signal sql/risk_calls sql/risk_summary sql/output_risk sql/report_query",
+    r"\bfriend (release::)?Checked\b": "rows/may_read release/checked",
     # Exact rows: for a number that noise is added to, behind a charge, and for the owner's look.
     r"\beach_exact_row\(": "release/steps release/release release/signal",
     r"\badd_noise\(const Signal|\badd_noise\(round": "release/signal release/round",
@@ -39,9 +45,9 @@ USERS = {  # a name, as a regular expression: who may use it
 
 # What begins with the question whether this process may.
 CHECKED = {
-    "rows/evaluate.cpp": r"^Sums evaluate\([^{;]*\{\n    check_reader\(question\);",
-    "rows/evaluate.cpp ": r"^void count_rows_of_units\([^{;]*\{\n    check_reader\(question\);",
-    "risk/leave_one_row_out.cpp": r"^Memo \*leave_one_out\([^{;]*\{\n    rows::check_reader\(question\);",
+    "rows/evaluate.cpp": r"^static Sums evaluate\([^{;]*\{\n[^\n]*\n    check_reader\(question\);",
+    "rows/evaluate.cpp ": r"^void count_rows_of_units\([^{;]*\{\n[^\n]*\n    check_reader\(question\);",
+    "risk/leave_one_row_out.cpp": r"^Memo \*leave_one_out\([^{;]*\{\n[^\n]*\n    rows::check_reader\(question\);",
     "release/resolved.cpp": r"question->grantee = policy->grantee_name;",
     "sql/controllers_question.cpp": r"if \(!border::owns_relation\([^}]*rows::prepare\(",
 }
