@@ -5,42 +5,28 @@
 CREATE SCHEMA dp_rdr;
 COMMENT ON SCHEMA dp_rdr IS 'catalog and internals of dp_rdr; use the dp_* functions';
 
--- A role by its oid, as a name in a dump. Where a dump is restored and there is no role of that name, it becomes a number from
--- 4026531840 on, which is that of no role: the row stays, and matches nobody.
-CREATE TYPE dp_rdr.role;
-CREATE FUNCTION dp_rdr.role_in(cstring) RETURNS dp_rdr.role
-    AS 'MODULE_PATHNAME', 'dp_role_in' LANGUAGE C STABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION dp_rdr.role_in(cstring) IS 'input of the type role';
-CREATE FUNCTION dp_rdr.role_out(dp_rdr.role) RETURNS cstring
-    AS 'MODULE_PATHNAME', 'dp_role_out' LANGUAGE C STABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION dp_rdr.role_out(dp_rdr.role) IS 'output of the type role';
-CREATE TYPE dp_rdr.role (INPUT = dp_rdr.role_in, OUTPUT = dp_rdr.role_out, LIKE = pg_catalog.oid, CATEGORY = 'N');
-COMMENT ON TYPE dp_rdr.role IS 'a role in the catalog of dp_rdr, which need not exist';
-CREATE CAST (dp_rdr.role AS oid) WITHOUT FUNCTION AS IMPLICIT;
-CREATE CAST (oid AS dp_rdr.role) WITHOUT FUNCTION AS ASSIGNMENT;
-CREATE CAST (regrole AS dp_rdr.role) WITHOUT FUNCTION AS ASSIGNMENT;
-COMMENT ON CAST (dp_rdr.role AS oid) IS 'the oid itself';
-COMMENT ON CAST (oid AS dp_rdr.role) IS 'the oid itself';
-COMMENT ON CAST (regrole AS dp_rdr.role) IS 'the oid itself';
+-- Runs statements that this script makes of a list; it is gone at the end.
+CREATE FUNCTION dp_rdr.run(statement text) RETURNS void LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'dp_run_statement';
 
--- A table or a view in the same way.
-CREATE TYPE dp_rdr.relation;
-CREATE FUNCTION dp_rdr.relation_in(cstring) RETURNS dp_rdr.relation
-    AS 'MODULE_PATHNAME', 'dp_relation_in' LANGUAGE C STABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION dp_rdr.relation_in(cstring) IS 'input of the type relation';
-CREATE FUNCTION dp_rdr.relation_out(dp_rdr.relation) RETURNS cstring
-    AS 'MODULE_PATHNAME', 'dp_relation_out' LANGUAGE C STABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION dp_rdr.relation_out(dp_rdr.relation) IS 'output of the type relation';
-CREATE TYPE dp_rdr.relation (INPUT = dp_rdr.relation_in, OUTPUT = dp_rdr.relation_out, LIKE = pg_catalog.oid, CATEGORY = 'N');
-COMMENT ON TYPE dp_rdr.relation IS 'a table or a view in the catalog of dp_rdr, which need not exist';
-CREATE CAST (dp_rdr.relation AS oid) WITHOUT FUNCTION AS IMPLICIT;
+-- A role, a table or a view by its oid, as a name in a dump. Where a dump is restored and there is none of that name, it becomes a number
+-- from 4026531840 on, which is that of nothing: the row stays, and matches nobody.
+SELECT dp_rdr.run(format($$
+CREATE TYPE dp_rdr.%1$s;
+CREATE FUNCTION dp_rdr.%1$s_in(cstring) RETURNS dp_rdr.%1$s AS 'MODULE_PATHNAME', 'dp_%1$s_in' LANGUAGE C STABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION dp_rdr.%1$s_in(cstring) IS 'input of the type %1$s';
+CREATE FUNCTION dp_rdr.%1$s_out(dp_rdr.%1$s) RETURNS cstring AS 'MODULE_PATHNAME', 'dp_%1$s_out' LANGUAGE C STABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION dp_rdr.%1$s_out(dp_rdr.%1$s) IS 'output of the type %1$s';
+CREATE TYPE dp_rdr.%1$s (INPUT = dp_rdr.%1$s_in, OUTPUT = dp_rdr.%1$s_out, LIKE = pg_catalog.oid, CATEGORY = 'N');
+COMMENT ON TYPE dp_rdr.%1$s IS '%3$s in the catalog of dp_rdr, which need not exist';
+CREATE CAST (dp_rdr.%1$s AS oid) WITHOUT FUNCTION AS IMPLICIT;
+CREATE CAST (oid AS dp_rdr.%1$s) WITHOUT FUNCTION AS ASSIGNMENT;
+CREATE CAST (%2$s AS dp_rdr.%1$s) WITHOUT FUNCTION AS ASSIGNMENT;
+COMMENT ON CAST (dp_rdr.%1$s AS oid) IS 'the oid itself';
+COMMENT ON CAST (oid AS dp_rdr.%1$s) IS 'the oid itself';
+COMMENT ON CAST (%2$s AS dp_rdr.%1$s) IS 'the oid itself'$$, t.name, t.of, t.what))
+FROM (VALUES ('role', 'regrole', 'a role'), ('relation', 'regclass', 'a table or a view')) t (name, of, what);
 CREATE CAST (dp_rdr.relation AS regclass) WITHOUT FUNCTION AS IMPLICIT;
-CREATE CAST (oid AS dp_rdr.relation) WITHOUT FUNCTION AS ASSIGNMENT;
-CREATE CAST (regclass AS dp_rdr.relation) WITHOUT FUNCTION AS ASSIGNMENT;
-COMMENT ON CAST (dp_rdr.relation AS oid) IS 'the oid itself';
 COMMENT ON CAST (dp_rdr.relation AS regclass) IS 'the oid itself';
-COMMENT ON CAST (oid AS dp_rdr.relation) IS 'the oid itself';
-COMMENT ON CAST (regclass AS dp_rdr.relation) IS 'the oid itself';
 
 -- ---------------------------------------------------------------------------------------------------------------------
 -- Catalog: what controllers declare. Written by the dp_* functions only, which check that the caller owns the table.
@@ -606,36 +592,26 @@ COMMENT ON FUNCTION dp_rdr.charge_times() IS
 -- PARALLEL RESTRICTED: a worker may scan, the noise is drawn once, by the session itself.
 -- ---------------------------------------------------------------------------------------------------------------------
 
-CREATE FUNCTION dp_rdr.noisy_count_step(internal, "any", numeric) RETURNS internal
-    AS 'MODULE_PATHNAME', 'dp_noisy_count_step' LANGUAGE C VOLATILE PARALLEL RESTRICTED;
-COMMENT ON FUNCTION dp_rdr.noisy_count_step(internal, "any", numeric) IS 'transition function of dp_count with an epsilon';
-CREATE FUNCTION dp_rdr.noisy_sum_step(internal, "any", numeric, numeric, numeric) RETURNS internal
-    AS 'MODULE_PATHNAME', 'dp_noisy_sum_step' LANGUAGE C VOLATILE PARALLEL RESTRICTED;
-COMMENT ON FUNCTION dp_rdr.noisy_sum_step(internal, "any", numeric, numeric, numeric) IS 'transition function of dp_sum with an epsilon';
-CREATE FUNCTION dp_rdr.noisy_avg_step(internal, "any", numeric, numeric, numeric) RETURNS internal
-    AS 'MODULE_PATHNAME', 'dp_noisy_avg_step' LANGUAGE C VOLATILE PARALLEL RESTRICTED;
-COMMENT ON FUNCTION dp_rdr.noisy_avg_step(internal, "any", numeric, numeric, numeric) IS 'transition function of dp_avg with an epsilon';
-CREATE FUNCTION dp_rdr.noisy_count(internal) RETURNS bigint
-    AS 'MODULE_PATHNAME', 'dp_noisy_count' LANGUAGE C VOLATILE PARALLEL RESTRICTED;
-COMMENT ON FUNCTION dp_rdr.noisy_count(internal) IS 'final function of dp_count with an epsilon';
-CREATE FUNCTION dp_rdr.noisy_sum_bigint(internal) RETURNS bigint
-    AS 'MODULE_PATHNAME', 'dp_noisy_sum' LANGUAGE C VOLATILE PARALLEL RESTRICTED;
-COMMENT ON FUNCTION dp_rdr.noisy_sum_bigint(internal) IS 'final function of dp_sum with an epsilon';
-CREATE FUNCTION dp_rdr.noisy_sum_numeric(internal) RETURNS numeric
-    AS 'MODULE_PATHNAME', 'dp_noisy_sum' LANGUAGE C VOLATILE PARALLEL RESTRICTED;
-COMMENT ON FUNCTION dp_rdr.noisy_sum_numeric(internal) IS 'final function of dp_sum with an epsilon';
-CREATE FUNCTION dp_rdr.noisy_sum_real(internal) RETURNS real
-    AS 'MODULE_PATHNAME', 'dp_noisy_sum' LANGUAGE C VOLATILE PARALLEL RESTRICTED;
-COMMENT ON FUNCTION dp_rdr.noisy_sum_real(internal) IS 'final function of dp_sum with an epsilon';
-CREATE FUNCTION dp_rdr.noisy_sum_double(internal) RETURNS double precision
-    AS 'MODULE_PATHNAME', 'dp_noisy_sum' LANGUAGE C VOLATILE PARALLEL RESTRICTED;
-COMMENT ON FUNCTION dp_rdr.noisy_sum_double(internal) IS 'final function of dp_sum with an epsilon';
-CREATE FUNCTION dp_rdr.noisy_avg_numeric(internal) RETURNS numeric
-    AS 'MODULE_PATHNAME', 'dp_noisy_avg' LANGUAGE C VOLATILE PARALLEL RESTRICTED;
-COMMENT ON FUNCTION dp_rdr.noisy_avg_numeric(internal) IS 'final function of dp_avg with an epsilon';
-CREATE FUNCTION dp_rdr.noisy_avg_double(internal) RETURNS double precision
-    AS 'MODULE_PATHNAME', 'dp_noisy_avg' LANGUAGE C VOLATILE PARALLEL RESTRICTED;
-COMMENT ON FUNCTION dp_rdr.noisy_avg_double(internal) IS 'final function of dp_avg with an epsilon';
+SELECT dp_rdr.run(format('CREATE FUNCTION dp_rdr.%1$s RETURNS %2$s AS ''MODULE_PATHNAME'', %3$L LANGUAGE C VOLATILE PARALLEL RESTRICTED;'
+                         'COMMENT ON FUNCTION dp_rdr.%1$s IS %4$L', f.signature, f.result, f.symbol,
+                         CASE f.result WHEN 'internal' THEN 'transition' ELSE 'final' END || ' function of ' || f.aggregate))
+FROM (VALUES
+    ('noisy_count_step(internal, "any", numeric)', 'internal', 'dp_noisy_count_step', 'dp_count with an epsilon'),
+    ('noisy_sum_step(internal, "any", numeric, numeric, numeric)', 'internal', 'dp_noisy_sum_step', 'dp_sum with an epsilon'),
+    ('noisy_avg_step(internal, "any", numeric, numeric, numeric)', 'internal', 'dp_noisy_avg_step', 'dp_avg with an epsilon'),
+    ('noisy_count(internal)', 'bigint', 'dp_noisy_count', 'dp_count with an epsilon'),
+    ('noisy_sum_bigint(internal)', 'bigint', 'dp_noisy_sum', 'dp_sum with an epsilon'),
+    ('noisy_sum_numeric(internal)', 'numeric', 'dp_noisy_sum', 'dp_sum with an epsilon'),
+    ('noisy_sum_real(internal)', 'real', 'dp_noisy_sum', 'dp_sum with an epsilon'),
+    ('noisy_sum_double(internal)', 'double precision', 'dp_noisy_sum', 'dp_sum with an epsilon'),
+    ('noisy_avg_numeric(internal)', 'numeric', 'dp_noisy_avg', 'dp_avg with an epsilon'),
+    ('noisy_avg_double(internal)', 'double precision', 'dp_noisy_avg', 'dp_avg with an epsilon'),
+    ('marker_step(internal)', 'internal', 'dp_marker_step', 'aggregates without an epsilon'),
+    ('marker_step(internal, "any")', 'internal', 'dp_marker_step', 'aggregates without an epsilon'),
+    ('marker_bigint(internal)', 'bigint', 'dp_marker', 'aggregates without an epsilon'),
+    ('marker_numeric(internal)', 'numeric', 'dp_marker', 'aggregates without an epsilon'),
+    ('marker_real(internal)', 'real', 'dp_marker', 'aggregates without an epsilon'),
+    ('marker_double(internal)', 'double precision', 'dp_marker', 'aggregates without an epsilon')) f (signature, result, symbol, aggregate);
 
 CREATE AGGREGATE dp_count(value "any", epsilon numeric) (
     SFUNC = dp_rdr.noisy_count_step, STYPE = internal, SSPACE = 48,
@@ -643,91 +619,7 @@ CREATE AGGREGATE dp_count(value "any", epsilon numeric) (
 COMMENT ON AGGREGATE dp_count("any", numeric)
     IS 'epsilon-DP number of non-null values, for owners of the data';
 
-CREATE AGGREGATE dp_sum(value smallint, lower numeric, upper numeric, epsilon numeric) (
-    SFUNC = dp_rdr.noisy_sum_step, STYPE = internal, SSPACE = 48,
-    FINALFUNC = dp_rdr.noisy_sum_bigint, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = RESTRICTED);
-COMMENT ON AGGREGATE dp_sum(smallint, numeric, numeric, numeric)
-    IS 'epsilon-DP sum of values clamped to the bounds, for owners of the data';
-CREATE AGGREGATE dp_sum(value integer, lower numeric, upper numeric, epsilon numeric) (
-    SFUNC = dp_rdr.noisy_sum_step, STYPE = internal, SSPACE = 48,
-    FINALFUNC = dp_rdr.noisy_sum_bigint, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = RESTRICTED);
-COMMENT ON AGGREGATE dp_sum(integer, numeric, numeric, numeric)
-    IS 'epsilon-DP sum of values clamped to the bounds, for owners of the data';
-CREATE AGGREGATE dp_sum(value bigint, lower numeric, upper numeric, epsilon numeric) (
-    SFUNC = dp_rdr.noisy_sum_step, STYPE = internal, SSPACE = 48,
-    FINALFUNC = dp_rdr.noisy_sum_numeric, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = RESTRICTED);
-COMMENT ON AGGREGATE dp_sum(bigint, numeric, numeric, numeric)
-    IS 'epsilon-DP sum of values clamped to the bounds, for owners of the data';
-CREATE AGGREGATE dp_sum(value real, lower numeric, upper numeric, epsilon numeric) (
-    SFUNC = dp_rdr.noisy_sum_step, STYPE = internal, SSPACE = 48,
-    FINALFUNC = dp_rdr.noisy_sum_real, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = RESTRICTED);
-COMMENT ON AGGREGATE dp_sum(real, numeric, numeric, numeric)
-    IS 'epsilon-DP sum of values clamped to the bounds, for owners of the data';
-CREATE AGGREGATE dp_sum(value double precision, lower numeric, upper numeric, epsilon numeric) (
-    SFUNC = dp_rdr.noisy_sum_step, STYPE = internal, SSPACE = 48,
-    FINALFUNC = dp_rdr.noisy_sum_double, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = RESTRICTED);
-COMMENT ON AGGREGATE dp_sum(double precision, numeric, numeric, numeric)
-    IS 'epsilon-DP sum of values clamped to the bounds, for owners of the data';
-CREATE AGGREGATE dp_sum(value numeric, lower numeric, upper numeric, epsilon numeric) (
-    SFUNC = dp_rdr.noisy_sum_step, STYPE = internal, SSPACE = 48,
-    FINALFUNC = dp_rdr.noisy_sum_numeric, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = RESTRICTED);
-COMMENT ON AGGREGATE dp_sum(numeric, numeric, numeric, numeric)
-    IS 'epsilon-DP sum of values clamped to the bounds, for owners of the data';
-
-CREATE AGGREGATE dp_avg(value smallint, lower numeric, upper numeric, epsilon numeric) (
-    SFUNC = dp_rdr.noisy_avg_step, STYPE = internal, SSPACE = 48,
-    FINALFUNC = dp_rdr.noisy_avg_numeric, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = RESTRICTED);
-COMMENT ON AGGREGATE dp_avg(smallint, numeric, numeric, numeric)
-    IS 'epsilon-DP average of values clamped to the bounds, for owners of the data';
-CREATE AGGREGATE dp_avg(value integer, lower numeric, upper numeric, epsilon numeric) (
-    SFUNC = dp_rdr.noisy_avg_step, STYPE = internal, SSPACE = 48,
-    FINALFUNC = dp_rdr.noisy_avg_numeric, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = RESTRICTED);
-COMMENT ON AGGREGATE dp_avg(integer, numeric, numeric, numeric)
-    IS 'epsilon-DP average of values clamped to the bounds, for owners of the data';
-CREATE AGGREGATE dp_avg(value bigint, lower numeric, upper numeric, epsilon numeric) (
-    SFUNC = dp_rdr.noisy_avg_step, STYPE = internal, SSPACE = 48,
-    FINALFUNC = dp_rdr.noisy_avg_numeric, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = RESTRICTED);
-COMMENT ON AGGREGATE dp_avg(bigint, numeric, numeric, numeric)
-    IS 'epsilon-DP average of values clamped to the bounds, for owners of the data';
-CREATE AGGREGATE dp_avg(value real, lower numeric, upper numeric, epsilon numeric) (
-    SFUNC = dp_rdr.noisy_avg_step, STYPE = internal, SSPACE = 48,
-    FINALFUNC = dp_rdr.noisy_avg_double, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = RESTRICTED);
-COMMENT ON AGGREGATE dp_avg(real, numeric, numeric, numeric)
-    IS 'epsilon-DP average of values clamped to the bounds, for owners of the data';
-CREATE AGGREGATE dp_avg(value double precision, lower numeric, upper numeric, epsilon numeric) (
-    SFUNC = dp_rdr.noisy_avg_step, STYPE = internal, SSPACE = 48,
-    FINALFUNC = dp_rdr.noisy_avg_double, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = RESTRICTED);
-COMMENT ON AGGREGATE dp_avg(double precision, numeric, numeric, numeric)
-    IS 'epsilon-DP average of values clamped to the bounds, for owners of the data';
-CREATE AGGREGATE dp_avg(value numeric, lower numeric, upper numeric, epsilon numeric) (
-    SFUNC = dp_rdr.noisy_avg_step, STYPE = internal, SSPACE = 48,
-    FINALFUNC = dp_rdr.noisy_avg_numeric, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = RESTRICTED);
-COMMENT ON AGGREGATE dp_avg(numeric, numeric, numeric, numeric)
-    IS 'epsilon-DP average of values clamped to the bounds, for owners of the data';
-
--- ---------------------------------------------------------------------------------------------------------------------
--- Aggregates of analysts' queries: marks that the extension replaces where a query reads a restricted view.
--- ---------------------------------------------------------------------------------------------------------------------
-
-CREATE FUNCTION dp_rdr.marker_step(internal) RETURNS internal
-    AS 'MODULE_PATHNAME', 'dp_marker_step' LANGUAGE C VOLATILE PARALLEL RESTRICTED;
-COMMENT ON FUNCTION dp_rdr.marker_step(internal) IS 'transition function of aggregates without an epsilon';
-CREATE FUNCTION dp_rdr.marker_step(internal, "any") RETURNS internal
-    AS 'MODULE_PATHNAME', 'dp_marker_step' LANGUAGE C VOLATILE PARALLEL RESTRICTED;
-COMMENT ON FUNCTION dp_rdr.marker_step(internal, "any") IS 'transition function of aggregates without an epsilon';
-CREATE FUNCTION dp_rdr.marker_bigint(internal) RETURNS bigint
-    AS 'MODULE_PATHNAME', 'dp_marker' LANGUAGE C VOLATILE PARALLEL RESTRICTED;
-COMMENT ON FUNCTION dp_rdr.marker_bigint(internal) IS 'final function of aggregates without an epsilon';
-CREATE FUNCTION dp_rdr.marker_numeric(internal) RETURNS numeric
-    AS 'MODULE_PATHNAME', 'dp_marker' LANGUAGE C VOLATILE PARALLEL RESTRICTED;
-COMMENT ON FUNCTION dp_rdr.marker_numeric(internal) IS 'final function of aggregates without an epsilon';
-CREATE FUNCTION dp_rdr.marker_real(internal) RETURNS real
-    AS 'MODULE_PATHNAME', 'dp_marker' LANGUAGE C VOLATILE PARALLEL RESTRICTED;
-COMMENT ON FUNCTION dp_rdr.marker_real(internal) IS 'final function of aggregates without an epsilon';
-CREATE FUNCTION dp_rdr.marker_double(internal) RETURNS double precision
-    AS 'MODULE_PATHNAME', 'dp_marker' LANGUAGE C VOLATILE PARALLEL RESTRICTED;
-COMMENT ON FUNCTION dp_rdr.marker_double(internal) IS 'final function of aggregates without an epsilon';
-
+-- Those without an epsilon are marks that the extension replaces where a query reads a restricted view.
 CREATE AGGREGATE dp_count(*) (
     SFUNC = dp_rdr.marker_step, STYPE = internal, SSPACE = 8,
     FINALFUNC = dp_rdr.marker_bigint, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = RESTRICTED);
@@ -739,67 +631,19 @@ CREATE AGGREGATE dp_count("any") (
 COMMENT ON AGGREGATE dp_count("any")
     IS 'DP number of non-null values of a restricted view, at the price of the policy';
 
-CREATE AGGREGATE dp_sum(smallint) (
-    SFUNC = dp_rdr.marker_step, STYPE = internal, SSPACE = 8,
-    FINALFUNC = dp_rdr.marker_bigint, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = RESTRICTED);
-COMMENT ON AGGREGATE dp_sum(smallint)
-    IS 'DP sum of a restricted view, at the price of the policy';
-CREATE AGGREGATE dp_sum(integer) (
-    SFUNC = dp_rdr.marker_step, STYPE = internal, SSPACE = 8,
-    FINALFUNC = dp_rdr.marker_bigint, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = RESTRICTED);
-COMMENT ON AGGREGATE dp_sum(integer)
-    IS 'DP sum of a restricted view, at the price of the policy';
-CREATE AGGREGATE dp_sum(bigint) (
-    SFUNC = dp_rdr.marker_step, STYPE = internal, SSPACE = 8,
-    FINALFUNC = dp_rdr.marker_numeric, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = RESTRICTED);
-COMMENT ON AGGREGATE dp_sum(bigint)
-    IS 'DP sum of a restricted view, at the price of the policy';
-CREATE AGGREGATE dp_sum(real) (
-    SFUNC = dp_rdr.marker_step, STYPE = internal, SSPACE = 8,
-    FINALFUNC = dp_rdr.marker_real, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = RESTRICTED);
-COMMENT ON AGGREGATE dp_sum(real)
-    IS 'DP sum of a restricted view, at the price of the policy';
-CREATE AGGREGATE dp_sum(double precision) (
-    SFUNC = dp_rdr.marker_step, STYPE = internal, SSPACE = 8,
-    FINALFUNC = dp_rdr.marker_double, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = RESTRICTED);
-COMMENT ON AGGREGATE dp_sum(double precision)
-    IS 'DP sum of a restricted view, at the price of the policy';
-CREATE AGGREGATE dp_sum(numeric) (
-    SFUNC = dp_rdr.marker_step, STYPE = internal, SSPACE = 8,
-    FINALFUNC = dp_rdr.marker_numeric, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = RESTRICTED);
-COMMENT ON AGGREGATE dp_sum(numeric)
-    IS 'DP sum of a restricted view, at the price of the policy';
-
-CREATE AGGREGATE dp_avg(smallint) (
-    SFUNC = dp_rdr.marker_step, STYPE = internal, SSPACE = 8,
-    FINALFUNC = dp_rdr.marker_numeric, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = RESTRICTED);
-COMMENT ON AGGREGATE dp_avg(smallint)
-    IS 'DP average of a restricted view, at the price of the policy';
-CREATE AGGREGATE dp_avg(integer) (
-    SFUNC = dp_rdr.marker_step, STYPE = internal, SSPACE = 8,
-    FINALFUNC = dp_rdr.marker_numeric, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = RESTRICTED);
-COMMENT ON AGGREGATE dp_avg(integer)
-    IS 'DP average of a restricted view, at the price of the policy';
-CREATE AGGREGATE dp_avg(bigint) (
-    SFUNC = dp_rdr.marker_step, STYPE = internal, SSPACE = 8,
-    FINALFUNC = dp_rdr.marker_numeric, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = RESTRICTED);
-COMMENT ON AGGREGATE dp_avg(bigint)
-    IS 'DP average of a restricted view, at the price of the policy';
-CREATE AGGREGATE dp_avg(real) (
-    SFUNC = dp_rdr.marker_step, STYPE = internal, SSPACE = 8,
-    FINALFUNC = dp_rdr.marker_double, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = RESTRICTED);
-COMMENT ON AGGREGATE dp_avg(real)
-    IS 'DP average of a restricted view, at the price of the policy';
-CREATE AGGREGATE dp_avg(double precision) (
-    SFUNC = dp_rdr.marker_step, STYPE = internal, SSPACE = 8,
-    FINALFUNC = dp_rdr.marker_double, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = RESTRICTED);
-COMMENT ON AGGREGATE dp_avg(double precision)
-    IS 'DP average of a restricted view, at the price of the policy';
-CREATE AGGREGATE dp_avg(numeric) (
-    SFUNC = dp_rdr.marker_step, STYPE = internal, SSPACE = 8,
-    FINALFUNC = dp_rdr.marker_numeric, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = RESTRICTED);
-COMMENT ON AGGREGATE dp_avg(numeric)
-    IS 'DP average of a restricted view, at the price of the policy';
+-- Sums and averages of each type, with the ending of their final functions.
+SELECT dp_rdr.run(format('CREATE AGGREGATE dp_%1$s(value %2$s, lower numeric, upper numeric, epsilon numeric) ('
+                         'SFUNC = dp_rdr.noisy_%1$s_step, STYPE = internal, SSPACE = 48, FINALFUNC = dp_rdr.noisy_%1$s_%3$s, '
+                         'FINALFUNC_MODIFY = READ_WRITE, PARALLEL = RESTRICTED);'
+                         'COMMENT ON AGGREGATE dp_%1$s(%2$s, numeric, numeric, numeric) '
+                         'IS ''epsilon-DP %4$s of values clamped to the bounds, for owners of the data'';'
+                         'CREATE AGGREGATE dp_%1$s(%2$s) (SFUNC = dp_rdr.marker_step, STYPE = internal, SSPACE = 8, '
+                         'FINALFUNC = dp_rdr.marker_%3$s, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = RESTRICTED);'
+                         'COMMENT ON AGGREGATE dp_%1$s(%2$s) IS ''DP %4$s of a restricted view, at the price of the policy''',
+                         a.name, t.type, CASE a.name WHEN 'sum' THEN t.sum ELSE t.avg END, a.word))
+FROM (VALUES ('sum', 'sum'), ('avg', 'average')) a (name, word),
+     (VALUES ('smallint', 'bigint', 'numeric'), ('integer', 'bigint', 'numeric'), ('bigint', 'numeric', 'numeric'),
+             ('real', 'real', 'double'), ('double precision', 'double', 'double'), ('numeric', 'numeric', 'numeric')) t (type, sum, avg);
 
 -- Marks of an aggregate there: an end of its 95 percent interval, in its place.
 CREATE FUNCTION dp_low(aggregate anyelement) RETURNS anyelement
@@ -1354,91 +1198,23 @@ GRANT EXECUTE ON FUNCTION dp_rdr.recognised(float8, float8, float8) TO PUBLIC;
 -- They tell a caller nothing about rows that he cannot read himself.
 GRANT EXECUTE ON FUNCTION dp_rdr.cells(bytea, "any"), dp_rdr.point(bytea, integer, "any"), dp_rdr.cell(bytea, "any") TO PUBLIC;
 GRANT EXECUTE ON FUNCTION dp_rdr.is_other_node(text), dp_rdr.is_other_column(text, "any") TO PUBLIC;
-GRANT EXECUTE ON FUNCTION dp_rdr.value_digest(anyelement) TO PUBLIC;
-GRANT EXECUTE ON FUNCTION dp_rdr.only_value(anyelement) TO PUBLIC;
-GRANT EXECUTE ON FUNCTION dp_rdr.canonical(anyelement, integer) TO PUBLIC;
-GRANT EXECUTE ON FUNCTION dp_rdr.is_short(anyelement) TO PUBLIC;
+GRANT EXECUTE ON FUNCTION dp_rdr.value_digest(anyelement), dp_rdr.only_value(anyelement), dp_rdr.canonical(anyelement, integer),
+    dp_rdr.is_short(anyelement) TO PUBLIC;
 -- So do the total replacements, and the list that explains them.
-GRANT EXECUTE ON FUNCTION
-    dp_rdr.int2pl(smallint, smallint), dp_rdr.int2mi(smallint, smallint), dp_rdr.int2mul(smallint, smallint),
-    dp_rdr.int2div(smallint, smallint), dp_rdr.int4pl(integer, integer), dp_rdr.int4mi(integer, integer),
-    dp_rdr.int4mul(integer, integer), dp_rdr.int4div(integer, integer), dp_rdr.int8pl(bigint, bigint),
-    dp_rdr.int8mi(bigint, bigint), dp_rdr.int8mul(bigint, bigint), dp_rdr.int8div(bigint, bigint),
-    dp_rdr.int24pl(smallint, integer), dp_rdr.int24mi(smallint, integer), dp_rdr.int24mul(smallint, integer),
-    dp_rdr.int24div(smallint, integer), dp_rdr.int42pl(integer, smallint), dp_rdr.int42mi(integer, smallint),
-    dp_rdr.int42mul(integer, smallint), dp_rdr.int42div(integer, smallint), dp_rdr.int28pl(smallint, bigint),
-    dp_rdr.int28mi(smallint, bigint), dp_rdr.int28mul(smallint, bigint), dp_rdr.int28div(smallint, bigint),
-    dp_rdr.int82pl(bigint, smallint), dp_rdr.int82mi(bigint, smallint), dp_rdr.int82mul(bigint, smallint),
-    dp_rdr.int82div(bigint, smallint), dp_rdr.int48pl(integer, bigint), dp_rdr.int48mi(integer, bigint),
-    dp_rdr.int48mul(integer, bigint), dp_rdr.int48div(integer, bigint), dp_rdr.int84pl(bigint, integer),
-    dp_rdr.int84mi(bigint, integer), dp_rdr.int84mul(bigint, integer), dp_rdr.int84div(bigint, integer),
-    dp_rdr.int2mod(smallint, smallint), dp_rdr.int2um(smallint), dp_rdr.abs(smallint),
-    dp_rdr.int4mod(integer, integer), dp_rdr.int4um(integer), dp_rdr.abs(integer), dp_rdr.int8mod(bigint, bigint),
-    dp_rdr.int8um(bigint), dp_rdr.abs(bigint), dp_rdr.float4pl(real, real), dp_rdr.float4mi(real, real),
-    dp_rdr.float4mul(real, real), dp_rdr.float4div(real, real), dp_rdr.float8pl(double precision, double precision),
-    dp_rdr.float8mi(double precision, double precision), dp_rdr.float8mul(double precision, double precision),
-    dp_rdr.float8div(double precision, double precision), dp_rdr.float48pl(real, double precision),
-    dp_rdr.float48mi(real, double precision), dp_rdr.float48mul(real, double precision),
-    dp_rdr.float48div(real, double precision), dp_rdr.float84pl(double precision, real),
-    dp_rdr.float84mi(double precision, real), dp_rdr.float84mul(double precision, real),
-    dp_rdr.float84div(double precision, real), dp_rdr.numeric_add(numeric, numeric),
-    dp_rdr.numeric_sub(numeric, numeric), dp_rdr.numeric_mul(numeric, numeric), dp_rdr.numeric_div(numeric, numeric),
-    dp_rdr.numeric_mod(numeric, numeric), dp_rdr.floor(numeric), dp_rdr.ceil(numeric), dp_rdr.ceiling(numeric),
-    dp_rdr.round(numeric, integer), dp_rdr.trunc(numeric, integer),
-    dp_rdr.width_bucket(double precision, double precision, double precision, integer),
-    dp_rdr.width_bucket(numeric, numeric, numeric, integer), dp_rdr.int2(integer), dp_rdr.int2(bigint),
-    dp_rdr.int4(bigint), dp_rdr.int2(real), dp_rdr.int4(real), dp_rdr.int8(real), dp_rdr.int2(double precision),
-    dp_rdr.int4(double precision), dp_rdr.int8(double precision), dp_rdr.int2(numeric), dp_rdr.int4(numeric),
-    dp_rdr.int8(numeric), dp_rdr.float4(double precision), dp_rdr.float4(numeric), dp_rdr.float8(numeric),
-    dp_rdr.numeric(numeric, integer), dp_rdr.date_pli(date, integer), dp_rdr.date_mii(date, integer),
-    dp_rdr.date_mi(date, date), dp_rdr.timestamp_mi(timestamp, timestamp),
-    dp_rdr.timestamptz_mi(timestamp with time zone, timestamp with time zone),
-    dp_rdr.date_pl_interval(date, interval), dp_rdr.timestamp_pl_interval(timestamp, interval),
-    dp_rdr.timestamptz_pl_interval(timestamp with time zone, interval), dp_rdr.date_mi_interval(date, interval),
-    dp_rdr.timestamp_mi_interval(timestamp, interval),
-    dp_rdr.timestamptz_mi_interval(timestamp with time zone, interval), dp_rdr.timestamp(date),
-    dp_rdr.timestamptz(date), dp_rdr.timestamptz(timestamp), dp_rdr.timestamp(timestamp with time zone),
-    dp_rdr.date(timestamp with time zone), dp_rdr.date_trunc(text, timestamp),
-    dp_rdr.date_trunc(text, timestamp with time zone), dp_rdr.timezone(text, timestamp),
-    dp_rdr.date_trunc(text, timestamp with time zone, text), dp_rdr.mod(smallint, smallint), dp_rdr.mod(integer, integer),
-    dp_rdr.mod(bigint, bigint), dp_rdr.mod(numeric, numeric),
-    dp_rdr.timezone(text, timestamp with time zone), dp_rdr.extract(text, timestamp with time zone),
-    dp_rdr.date_part(text, timestamp with time zone), dp_rdr.textcat(text, text), dp_rdr.int2(text),
-    dp_rdr.int4(text), dp_rdr.int8(text), dp_rdr.float4(text), dp_rdr.float8(text), dp_rdr.numeric(text),
-    dp_rdr.bool(text), dp_rdr.date(text, text), dp_rdr.timestamp(text, text), dp_rdr.text(smallint), dp_rdr.text(integer),
-    dp_rdr.text(bigint), dp_rdr.text(real), dp_rdr.text(double precision), dp_rdr.text(date, text), dp_rdr.text(timestamp, text),
-    dp_rdr.text(uuid), dp_rdr.text(anyenum), dp_rdr.text(numeric), dp_rdr.up_to_size(anyelement, integer),
-    dp_rdr.total_functions() TO PUBLIC;
-GRANT EXECUTE ON FUNCTION
-    dp_rdr.age(timestamp, timestamp), dp_rdr.age(timestamp with time zone, timestamp with time zone),
-    dp_rdr.date_bin(interval, timestamp, timestamp), dp_rdr.date_bin(interval, timestamp with time zone,
-    timestamp with time zone), dp_rdr.to_char(timestamp, text), dp_rdr.to_char(timestamp with time zone, text),
-    dp_rdr.jsonb_object_field_text(jsonb, text), dp_rdr.jsonb_array_element_text(jsonb, integer) TO PUBLIC;
+SELECT dp_rdr.run(format('GRANT EXECUTE ON FUNCTION %s TO PUBLIC', f.replacement))
+FROM (SELECT DISTINCT t.replacement FROM dp_rdr.total_functions() t WHERE t.replacement IS NOT NULL) f;
+GRANT EXECUTE ON FUNCTION dp_rdr.up_to_size(anyelement, integer), dp_rdr.total_functions() TO PUBLIC;
 
--- Dumps these tables with the database, one call a statement. Rows of relations that are gone get numbers of nothing; where a role
+-- Dumps these tables with the database. Rows of relations that are gone get numbers of nothing; where a role
 -- was dropped they are left out. Suspensions stay without their role, and so do all rows of a role that was missing at a restore.
-SELECT pg_catalog.pg_extension_config_dump('dp_rdr.privacy_domain', '');
-SELECT pg_catalog.pg_extension_config_dump('dp_rdr.protected_table', '');
-SELECT pg_catalog.pg_extension_config_dump('dp_rdr.public_table', '');
-SELECT pg_catalog.pg_extension_config_dump('dp_rdr.restricted_view', '');
-SELECT pg_catalog.pg_extension_config_dump('dp_rdr.column_bounds', '');
-SELECT pg_catalog.pg_extension_config_dump('dp_rdr.column_groups', '');
-SELECT pg_catalog.pg_extension_config_dump('dp_rdr.unit_limit', '');
-SELECT pg_catalog.pg_extension_config_dump('dp_rdr.policy',
-    'WHERE grantee OPERATOR(pg_catalog.>=) 4026531840::pg_catalog.oid'
-    ' OR EXISTS (SELECT FROM pg_catalog.pg_roles r WHERE r.oid OPERATOR(pg_catalog.=) grantee)');
-SELECT pg_catalog.pg_extension_config_dump('dp_rdr.suspension', '');
-SELECT pg_catalog.pg_extension_config_dump('dp_rdr.reviewer',
-    'WHERE reviewer OPERATOR(pg_catalog.>=) 4026531840::pg_catalog.oid'
-    ' OR EXISTS (SELECT FROM pg_catalog.pg_roles r WHERE r.oid OPERATOR(pg_catalog.=) reviewer)');
-SELECT pg_catalog.pg_extension_config_dump('dp_rdr.request',
-    'WHERE requester OPERATOR(pg_catalog.>=) 4026531840::pg_catalog.oid'
-    ' OR EXISTS (SELECT FROM pg_catalog.pg_roles r WHERE r.oid OPERATOR(pg_catalog.=) requester)');
-SELECT pg_catalog.pg_extension_config_dump('dp_rdr.request_id_seq', '');
-SELECT pg_catalog.pg_extension_config_dump('dp_rdr.odometer', '');
-SELECT pg_catalog.pg_extension_config_dump('dp_rdr.odometer_share', '');
-SELECT pg_catalog.pg_extension_config_dump('dp_rdr.ledger_row', '');
-SELECT pg_catalog.pg_extension_config_dump('dp_rdr.ledger_row_id_seq', '');
-SELECT pg_catalog.pg_extension_config_dump('dp_rdr.denial_id_seq', '');
+SELECT dp_rdr.run(format('SELECT pg_catalog.pg_extension_config_dump(%L, '''')', 'dp_rdr.' || t.name))
+FROM unnest('{privacy_domain,protected_table,public_table,restricted_view,column_bounds,column_groups,unit_limit,suspension,request_id_seq,'
+            'odometer,odometer_share,ledger_row,ledger_row_id_seq,denial_id_seq}'::text[]) t (name);
+SELECT dp_rdr.run(format('SELECT pg_catalog.pg_extension_config_dump(%L, %L)', 'dp_rdr.' || t.name, format(
+    'WHERE %1$s OPERATOR(pg_catalog.>=) 4026531840::pg_catalog.oid'
+    ' OR EXISTS (SELECT FROM pg_catalog.pg_roles r WHERE r.oid OPERATOR(pg_catalog.=) %1$s)', t.role)))
+FROM (VALUES ('policy', 'grantee'), ('reviewer', 'reviewer'), ('request', 'requester')) t (name, role);
 SELECT pg_catalog.pg_extension_config_dump('dp_rdr.denial',
     'WHERE EXISTS (SELECT FROM pg_catalog.pg_roles r WHERE r.rolname::pg_catalog.text OPERATOR(pg_catalog.=) role_name)');
+
+DROP FUNCTION dp_rdr.run(text);

@@ -16,6 +16,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "border/refuse.hpp"
 #include "border/version.hpp"
 
 namespace dp::border {

@@ -2,7 +2,7 @@
 // transaction abort restores both (AtEOXact_GUC, SetUserIdAndSecContext), so no destructor is needed nor wanted.
 #pragma once
 
-#include "border/postgres.hpp"
+#include "border/refuse.hpp"
 
 namespace dp::border {
 

@@ -1,6 +1,7 @@
 // One visit to the extension's own tables: as their owner, under the latest snapshot (or for writing), through SPI.
 #pragma once
 
+#include "border/each.hpp"
 #include "border/scope.hpp"
 #include "border/spi.hpp"
 

@@ -25,8 +25,7 @@ template <int Places> static privacy::Decimal<Places> parse(Datum numeric, const
         return parsed.has_value();
     });
     if (!ok)
-        ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("%s is out of range: %s", what, quoted(text)),
-                        errhint("Give a finite number below 10^8.")));
+        refuse_value(psprintf("%s is out of range: %s", what, quoted(text)), "Give a finite number below 10^8.");
     return value;
 }
 
@@ -53,9 +52,8 @@ privacy::Rho to_rho_sum(Datum numeric, const char *what) {
 privacy::Epsilon checked_epsilon(Datum numeric, const char *what) {
     privacy::Epsilon value = to_epsilon(numeric, what);
     if (value.units() < 1 || value.units() > 100 * int64{1000000000})
-        ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-                        errmsg("%s is out of range: %s", what, quoted(numeric_text(numeric))),
-                        errhint("Give a number from 0.000000001 to 100; more than 9 decimals are rounded down.")));
+        refuse_value(psprintf("%s is out of range: %s", what, quoted(numeric_text(numeric))),
+                     "Give a number from 0.000000001 to 100; more than 9 decimals are rounded down.");
     return value;
 }
 
@@ -63,9 +61,8 @@ privacy::Delta checked_delta(Datum numeric, const char *what) {
     privacy::Delta value = to_delta(numeric, what);
     privacy::Delta one = border::core([] { return *privacy::Delta::parse("1"); });
     if (value.units() < 0 || value >= one)
-        ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-                        errmsg("%s is out of range: %s", what, quoted(numeric_text(numeric))),
-                        errhint("Give a number from 0 to below 1, for instance 1e-6.")));
+        refuse_value(psprintf("%s is out of range: %s", what, quoted(numeric_text(numeric))),
+                     "Give a number from 0 to below 1, for instance 1e-6.");
     return value;
 }
 

@@ -47,9 +47,7 @@ void add_denial(Denials *denials, const Charge &what, const char *reason) {
     denied->reason = reason;
     denied->account = privacy::name_of(what.account);
     denied->times = 1;
-    ListCell *cell;
-    foreach (cell, denials->different) {
-        auto *known = static_cast<Denied *>(lfirst(cell));
+    for (auto *known : border::each<Denied>(denials->different)) {
         if (same(*known, *denied)) {
             known->times++;
             return;
@@ -104,9 +102,7 @@ void write_denials(const border::Spi &spi, const char *id, const Denials &denial
         return;
     const TimestampTz now = GetCurrentTimestamp();
     int64 after = denials.before;
-    ListCell *cell;
-    foreach (cell, denials.different) {
-        auto *denied = static_cast<const Denied *>(lfirst(cell));
+    for (auto *denied : border::each<const Denied>(denials.different)) {
         write_denied(spi, id, *denied, now);
         after += denied->times;
     }

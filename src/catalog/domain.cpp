@@ -43,14 +43,15 @@ static UnitPath *read_step(const Lookup &tables, Oid relation, StringInfo versio
     step->domain = *DatumGetUUIDP(row->value("domain"));
     step->names = names_in(unit, &step->ncolumns);
     step->columns = columns_named(relation, step->names, step->ncolumns);
-    Datum limit = row->value("max_rows", &isnull);
-    step->max_rows = isnull ? 0 : DatumGetInt32(limit);
-    limit = row->value("max_groups", &isnull);
-    step->max_groups = isnull ? 0 : DatumGetInt32(limit);
-    limit = row->value("max_rows_per_group", &isnull);
-    step->max_rows_per_group = isnull ? 0 : DatumGetInt32(limit);
-    Datum parent = row->value("parent", &isnull);
-    step->parent_relation = isnull ? InvalidOid : DatumGetObjectId(parent);
+    const auto or_zero = [row](const char *column) {
+        bool missing;
+        const Datum value = row->value(column, &missing);
+        return missing ? Datum{0} : value;
+    };
+    step->max_rows = DatumGetInt32(or_zero("max_rows"));
+    step->max_groups = DatumGetInt32(or_zero("max_groups"));
+    step->max_rows_per_group = DatumGetInt32(or_zero("max_rows_per_group"));
+    step->parent_relation = DatumGetObjectId(or_zero("parent"));
     Datum key = row->value("parent_key", &isnull);
     step->direct = isnull;
     if (step->direct)
@@ -83,9 +84,9 @@ static void read_domain(const Reading &reading, UnitPath *path, StringInfo versi
 
 static List *tables_of(const Lookup &tables, pg_uuid_t *domain) {
     List *relations = NIL;
-    ListCell *cell;
-    foreach (cell, tables.rows_with("domain", UUIDPGetDatum(domain), "protected_table_domain_idx"))
-        relations = lappend_oid(relations, DatumGetObjectId(static_cast<const Row *>(lfirst(cell))->value("relation")));
+    for (auto *table :
+         border::each<const Row>(tables.rows_with("domain", UUIDPGetDatum(domain), "protected_table_domain_idx")))
+        relations = lappend_oid(relations, DatumGetObjectId(table->value("relation")));
     list_sort(relations, list_oid_cmp); // messages name the first, wherever its row is
     return relations;
 }
@@ -176,15 +177,12 @@ static Oid changed_collation(Relation index) {
 
 [[noreturn]] static void refuse_index(Oid relation, Oid index, Oid collation) {
     const char *name = quote_qualified_identifier(get_namespace_name(get_rel_namespace(index)), get_rel_name(index));
-    ereport(ERROR,
-            (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-             errmsg("the unique index %s of %s is no key until it is made again", name, qualified_name(relation)),
-             errdetail("%s has another version now than the one that is recorded: in the old order equal values "
-                       "may be in the index twice.",
-                       collation_name(collation)),
-             errhint("REINDEX INDEX %s; -- when all indexes of that collation are made again: %s", name,
-                     refresh_of_collation(collation))));
-    pg_unreachable();
+    refuse_state(psprintf("the unique index %s of %s is no key until it is made again", name, qualified_name(relation)),
+                 psprintf("REINDEX INDEX %s; -- when all indexes of that collation are made again: %s", name,
+                          refresh_of_collation(collation)),
+                 psprintf("%s has another version now than the one that is recorded: in the old order equal values "
+                          "may be in the index twice.",
+                          collation_name(collation)));
 }
 
 bool covers_key(Oid relation, int ncolumns, const AttrNumber *columns) {
@@ -194,16 +192,15 @@ bool covers_key(Oid relation, int ncolumns, const AttrNumber *columns) {
     Snapshot snapshot = RegisterSnapshot(ActiveSnapshotSet() ? GetActiveSnapshot() : GetLatestSnapshot());
     bool found = false;
     Oid changed_index = InvalidOid, changed = InvalidOid;
-    ListCell *cell;
-    foreach (cell, RelationGetIndexList(table)) {
+    for (Oid oid : border::each_oid(RelationGetIndexList(table))) {
         if (found || children)
             break;
-        Relation index = index_open(lfirst_oid(cell), AccessShareLock);
-        if (is_covered(index, relation, ncolumns, columns) && sees_key(lfirst_oid(cell), snapshot)) {
+        Relation index = index_open(oid, AccessShareLock);
+        if (is_covered(index, relation, ncolumns, columns) && sees_key(oid, snapshot)) {
             const Oid collation = changed_collation(index);
             found = !OidIsValid(collation);
             if (!found && !OidIsValid(changed))
-                changed_index = lfirst_oid(cell), changed = collation;
+                changed_index = oid, changed = collation;
         }
         index_close(index, NoLock);
     }
@@ -238,25 +235,20 @@ void check_unit_column(Oid relation, AttrNumber column) {
     get_atttypetypmodcoll(relation, column, &type, &typmod, &collation);
     const char *name = get_attname(relation, column, false);
     if (!is_unit_type(type))
-        ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-                        errmsg("column \"%s\" of %s is of type %s, which no unit may have", name,
-                               qualified_name(relation), format_type_be(type)),
-                        errhint("Units are of smallint, integer, bigint, numeric, uuid, date, text or varchar.")));
+        refuse_form(psprintf("column \"%s\" of %s is of type %s, which no unit may have", name,
+                             qualified_name(relation), format_type_be(type)),
+                    "Units are of smallint, integer, bigint, numeric, uuid, date, text or varchar.");
     if (OidIsValid(collation) && !get_collation_isdeterministic(collation))
-        ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-                        errmsg("column \"%s\" of %s has a nondeterministic collation, which no unit may have", name,
-                               qualified_name(relation)),
-                        errhint("ALTER TABLE %s ALTER COLUMN %s TYPE %s COLLATE \"C\";", qualified_name(relation),
-                                quote_identifier(name), format_type_with_typemod(type, typmod))));
+        refuse_form(psprintf("column \"%s\" of %s has a nondeterministic collation, which no unit may have", name,
+                             qualified_name(relation)),
+                    psprintf("ALTER TABLE %s ALTER COLUMN %s TYPE %s COLLATE \"C\";", qualified_name(relation),
+                             quote_identifier(name), format_type_with_typemod(type, typmod)));
 }
 
 // ---- what it still is ----------------------------------------------------------------------------------------------
 
 [[noreturn]] static void refuse(const UnitPath *path, const char *reason, const char *remedy) {
-    ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-                    errmsg("the unit of a row of %s is not known: %s", qualified_name(path->relation), reason),
-                    errhint("%s", remedy)));
-    pg_unreachable();
+    refuse_state(psprintf("the unit of a row of %s is not known: %s", qualified_name(path->relation), reason), remedy);
 }
 
 static void check_names(const UnitPath *path, Oid relation, const char *const *names, const AttrNumber *columns,
@@ -296,9 +288,7 @@ static void check_parent(const UnitPath *path, const UnitPath *step) {
 // Whoever owns one of the tables sets the totals that all share.
 static void check_owners(const UnitPath *path) {
     Oid owner = relation_owner(path->relation);
-    ListCell *cell;
-    foreach (cell, path->tables) {
-        Oid other = lfirst_oid(cell);
+    for (Oid other : border::each_oid(path->tables)) {
         if (get_rel_name(other) != nullptr && relation_owner(other) != owner)
             refuse(path, psprintf("%s, with data of the same people, belongs to another role", qualified_name(other)),
                    psprintf("ALTER TABLE %s OWNER TO %s; or the reverse.", qualified_name(other),
@@ -338,9 +328,8 @@ static int compare_oids(const ListCell *a, const ListCell *b) {
 static List *lock_ancestors(const UnitPath *path) {
     List *ancestors = hidden_ancestors(path);
     list_sort(ancestors, compare_oids);
-    ListCell *cell;
-    foreach (cell, ancestors)
-        LockRelationOid(lfirst_oid(cell), AccessShareLock);
+    for (Oid ancestor : border::each_oid(ancestors))
+        LockRelationOid(ancestor, AccessShareLock);
     // (Of a table that is gone the lock is one on nothing.)
     for (const UnitPath *step = path; !step->direct; step = step->parent)
         check_parent(path, step);
@@ -349,16 +338,12 @@ static List *lock_ancestors(const UnitPath *path) {
 }
 
 void check_whole(Oid relation, const List *parts) {
-    ListCell *cell;
-    foreach (cell, parts) {
-        Oid part = lfirst_oid(cell);
+    for (Oid part : border::each_oid(parts)) {
         if (!is_foreign_table(part) && !is_on_other_nodes(part))
             continue;
-        ereport(ERROR,
-                (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-                 errmsg("a unit with several rows of %s is not supported: other servers keep %s",
-                        qualified_name(relation), part == relation ? "its rows" : qualified_name(part)),
-                 errhint("Protect a table that this server keeps, or one with a key on the columns of the unit.")));
+        refuse_form(psprintf("a unit with several rows of %s is not supported: other servers keep %s",
+                             qualified_name(relation), part == relation ? "its rows" : qualified_name(part)),
+                    "Protect a table that this server keeps, or one with a key on the columns of the unit.");
     }
 }
 
@@ -366,20 +351,18 @@ static void check_limit(const UnitPath *path, const List *parts) {
     if (path->keyed)
         return;
     if (path->max_rows == 0)
-        ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-                        errmsg("how many rows of %s one unit may have is not known: the key that said one is gone",
-                               qualified_name(path->relation)),
-                        errhint("dp_set_contribution(%s, max_rows => ...) sets a limit; or make the unique index "
-                                "again.",
-                                quote_literal_cstr(qualified_name(path->relation)))));
+        refuse_state(psprintf("how many rows of %s one unit may have is not known: the key that said one is gone",
+                              qualified_name(path->relation)),
+                     psprintf("dp_set_contribution(%s, max_rows => ...) sets a limit; or make the unique index "
+                              "again.",
+                              quote_literal_cstr(qualified_name(path->relation))));
     check_whole(path->relation, parts);
 }
 
 List *check_unit_path(UnitPath *path) {
     List *parts = NIL;
-    ListCell *cell;
-    foreach (cell, lock_ancestors(path))
-        parts = list_concat(parts, check_protectable(lfirst_oid(cell)));
+    for (Oid table : border::each_oid(lock_ancestors(path)))
+        parts = list_concat(parts, check_protectable(table));
     // Columns were named before the locks were taken.
     for (UnitPath *step = path; step != nullptr; step = step->parent) {
         step->columns = columns_named(step->relation, step->names, step->ncolumns);

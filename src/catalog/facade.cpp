@@ -1,5 +1,6 @@
 #include "catalog/facade.hpp"
 
+#include "border/each.hpp"
 #include "border/scope.hpp"
 #include "border/versions.hpp"
 #include "catalog/foreign_code.hpp"
@@ -37,9 +38,7 @@ static Oid denied_table(const Query *query) {
 
     // The columns are handed through one to one: nothing is computed, none is swapped.
     AttrNumber next = 1;
-    ListCell *cell;
-    foreach (cell, query->targetList) {
-        auto *target = lfirst_node(TargetEntry, cell);
+    for (auto *target : border::each<TargetEntry>(query->targetList)) {
         auto *var = reinterpret_cast<Var *>(target->expr);
         if (target->resjunk || !IsA(var, Var) || var->varno != ref->rtindex || var->varattno != next++ ||
             var->varlevelsup != 0)
@@ -85,10 +84,9 @@ AttrNumber *map_columns(Oid view, Oid relation) {
         Form_pg_attribute theirs = attno > 0 ? TupleDescAttr(RelationGetDescr(table), attno - 1) : nullptr;
         if (theirs == nullptr || theirs->atttypid != mine->atttypid || theirs->atttypmod != mine->atttypmod ||
             theirs->attcollation != mine->attcollation)
-            ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-                            errmsg("column %s of %s changed since it was protected",
-                                   quote_identifier(NameStr(mine->attname)), qualified_name(relation)),
-                            errhint("The controller makes the view anew with dp_refresh(); its policies stay.")));
+            refuse_state(psprintf("column %s of %s changed since it was protected",
+                                  quote_identifier(NameStr(mine->attname)), qualified_name(relation)),
+                         "The controller makes the view anew with dp_refresh(); its policies stay.");
         check_column_type(NameStr(mine->attname), mine->atttypid);
         map[mine->attnum] = attno;
     }
@@ -98,9 +96,7 @@ AttrNumber *map_columns(Oid view, Oid relation) {
 }
 
 [[noreturn]] static void refuse(Oid relation, const char *reason, const char *remedy) {
-    ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-                    errmsg("%s cannot be protected: %s", qualified_name(relation), reason), errhint("%s", remedy)));
-    pg_unreachable();
+    refuse_state(psprintf("%s cannot be protected: %s", qualified_name(relation), reason), remedy);
 }
 
 // Its expression is computed for each row that is read, and may fail there: an error that the row decides.
@@ -160,10 +156,9 @@ static void check_part(Oid relation, Oid part) {
 
 static List *check_parts(Oid relation) {
     List *parts = with_shard(find_all_inheritors(relation, AccessShareLock, nullptr), relation);
-    ListCell *cell;
-    foreach (cell, parts) {
+    for (Oid part : border::each_oid(parts)) {
         CHECK_FOR_INTERRUPTS();
-        check_part(relation, lfirst_oid(cell));
+        check_part(relation, part);
     }
     Oid repeated = repeated_foreign_part(parts);
     if (OidIsValid(repeated))
@@ -174,12 +169,11 @@ static List *check_parts(Oid relation) {
 
 void check_column_type(const char *name, Oid type) {
     if (input_runs_code(type))
-        ereport(ERROR,
-                (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-                 errmsg("column \"%s\" is of type %s, which a restricted view cannot show", name, format_type_be(type)),
-                 errdetail("Reading a constant of that type may run functions of its owner with the rights of "
-                           "whoever asks."),
-                 errhint("Leave the column out: dp_protect(relation, view, columns => '{...}').")));
+        refuse_form(
+            psprintf("column \"%s\" is of type %s, which a restricted view cannot show", name, format_type_be(type)),
+            "Leave the column out: dp_protect(relation, view, columns => '{...}').",
+            "Reading a constant of that type may run functions of its owner with the rights of "
+            "whoever asks.");
 }
 
 List *check_protectable(Oid relation) {

@@ -20,9 +20,8 @@ static int compare_places(const ListCell *a, const ListCell *b) {
 void append_versions(StringInfo versions, const List *found) {
     List *rows = list_copy(found);
     list_sort(rows, compare_places);
-    ListCell *cell;
-    foreach (cell, rows)
-        static_cast<const Row *>(lfirst(cell))->append_version(versions);
+    for (auto *row : border::each<const Row>(rows))
+        row->append_version(versions);
     appendStringInfoString(versions, "| ");
 }
 

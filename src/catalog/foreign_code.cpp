@@ -1,5 +1,6 @@
 #include "catalog/foreign_code.hpp"
 
+#include "border/each.hpp"
 #include "border/walk.hpp"
 
 namespace dp::catalog {
@@ -69,8 +70,9 @@ static const char *code_in_text(const char *nodes) {
         return "a function of a user's";
     const Oid extension = getExtensionOfObject(ProcedureRelationId, function);
     return psprintf("%s, a function of %s", format_procedure_qualified(function),
-                    OidIsValid(extension) ? psprintf("the extension %s", quote_identifier(get_extension_name(extension)))
-                                          : "a user's");
+                    OidIsValid(extension)
+                        ? psprintf("the extension %s", quote_identifier(get_extension_name(extension)))
+                        : "a user's");
 }
 
 static const char *code_in_attribute(int cache, HeapTuple tuple, AttrNumber attribute) {
@@ -126,9 +128,7 @@ static const char *code_of_index(HeapTuple tuple) {
 }
 
 static const char *code_in_indexes(Relation table, const char **remedy) {
-    ListCell *cell;
-    foreach (cell, RelationGetIndexList(table)) {
-        Oid index = lfirst_oid(cell);
+    for (Oid index : border::each_oid(RelationGetIndexList(table))) {
         HeapTuple tuple = SearchSysCache1(INDEXRELID, ObjectIdGetDatum(index));
         if (!HeapTupleIsValid(tuple)) // dropped since the list was made
             continue;
@@ -154,9 +154,8 @@ static const char *code_in_checks(Relation table, const char **remedy) {
 }
 
 static const char *code_in_statistics(Relation table, const char **remedy) {
-    ListCell *cell;
-    foreach (cell, RelationGetStatExtList(table)) {
-        HeapTuple tuple = SearchSysCache1(STATEXTOID, ObjectIdGetDatum(lfirst_oid(cell)));
+    for (Oid oid : border::each_oid(RelationGetStatExtList(table))) {
+        HeapTuple tuple = SearchSysCache1(STATEXTOID, ObjectIdGetDatum(oid));
         if (!HeapTupleIsValid(tuple))
             continue;
         const char *name = pstrdup(NameStr(((Form_pg_statistic_ext)GETSTRUCT(tuple))->stxname));

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <iterator>
 
+#include "border/each.hpp"
 #include "border/versions.hpp"
 
 namespace dp::catalog {
@@ -13,18 +14,16 @@ bool is_foreign_table(Oid relation) {
 }
 
 bool has_foreign_table(const List *relations) {
-    ListCell *cell;
-    foreach (cell, relations)
-        if (is_foreign_table(lfirst_oid(cell)))
+    for (Oid relation : border::each_oid(relations))
+        if (is_foreign_table(relation))
             return true;
     return false;
 }
 
 static const char *text_option(const List *options, const char *name) {
-    ListCell *cell;
-    foreach (cell, options)
-        if (strcmp(lfirst_node(DefElem, cell)->defname, name) == 0)
-            return defGetString(lfirst_node(DefElem, cell));
+    for (auto *option : border::each<DefElem>(options))
+        if (strcmp(option->defname, name) == 0)
+            return defGetString(option);
     return nullptr;
 }
 
@@ -40,9 +39,8 @@ static bool ships_our_functions(const ForeignServer *server) {
     List *list = NIL;
     if (names == nullptr || !SplitIdentifierString(pstrdup(names), ',', &list))
         return false;
-    ListCell *cell;
-    foreach (cell, list)
-        if (strcmp(static_cast<const char *>(lfirst(cell)), "dp_rdr") == 0)
+    for (auto *item : border::each<const char>(list))
+        if (strcmp(item, "dp_rdr") == 0)
             return true;
     return false;
 }
@@ -106,10 +104,9 @@ static int compare(const Place &a, const Place &b) {
 Oid repeated_foreign_part(const List *parts) {
     auto *places = static_cast<Place *>(palloc(sizeof(Place) * (list_length(parts) + 1)));
     int n = 0;
-    ListCell *cell;
-    foreach (cell, parts)
-        if (is_foreign_table(lfirst_oid(cell)))
-            places[n++] = place_of(lfirst_oid(cell));
+    for (Oid oid : border::each_oid(parts))
+        if (is_foreign_table(oid))
+            places[n++] = place_of(oid);
     std::sort(places, places + n, [](const Place &a, const Place &b) { return compare(a, b) < 0; });
     for (int i = 1; i < n; i++)
         if (compare(places[i - 1], places[i]) == 0)

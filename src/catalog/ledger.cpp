@@ -8,23 +8,20 @@ namespace dp::catalog {
 // A worker asked for on a standby never starts, and the wait for it never ends.
 static void check_not_in_recovery() {
     if (RecoveryInProgress())
-        ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-                        errmsg("cannot charge a privacy loss during recovery"),
-                        errhint("Restricted views are answered by the primary server.")));
+        refuse_state("cannot charge a privacy loss during recovery",
+                     "Restricted views are answered by the primary server.");
 }
 
 void check_can_ask() {
     check_not_in_recovery();
     if (IsInParallelMode() || IsParallelWorker())
-        ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-                        errmsg("cannot charge a privacy loss during a parallel operation"),
-                        errhint("Declare functions that query restricted views PARALLEL UNSAFE.")));
+        refuse_state("cannot charge a privacy loss during a parallel operation",
+                     "Declare functions that query restricted views PARALLEL UNSAFE.");
 #if PG_VERSION_NUM < 170000 // removed there
     // A snapshot that is too old fails at the first page that was changed since, as one row may have changed it.
     if (OldSnapshotThresholdActive())
-        ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-                        errmsg("cannot query a restricted view while old_snapshot_threshold is set"),
-                        errhint("Set old_snapshot_threshold = -1, the default, and restart the server.")));
+        refuse_state("cannot query a restricted view while old_snapshot_threshold is set",
+                     "Set old_snapshot_threshold = -1, the default, and restart the server.");
 #endif
 }
 
@@ -32,9 +29,8 @@ void check_can_charge() {
     check_can_ask();
     // Its predicate locks, shown to everyone in pg_locks, count the pages and rows that an answer has read.
     if (IsolationIsSerializable())
-        ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-                        errmsg("cannot read a protected table in a serializable transaction"),
-                        errhint("Use the isolation level READ COMMITTED or REPEATABLE READ.")));
+        refuse_state("cannot read a protected table in a serializable transaction",
+                     "Use the isolation level READ COMMITTED or REPEATABLE READ.");
 }
 
 namespace {
@@ -112,22 +108,20 @@ const char *explain_denial(const Charge &what, const Reason &reason) {
     // Analysts get no detail, and one hint for every reason: what is left is the controller's business.
     const char *detail = what.grantee == nullptr ? explain_denial(what, reason) : nullptr;
     if (detail == nullptr)
-        ereport(ERROR, (errcode(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED), errmsg("query denied"),
-                        errhint("dp_explain() tells what a query would cost now, and whether it would be answered.")));
+        refuse_as(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED, "query denied",
+                  "dp_explain() tells what a query would cost now, and whether it would be answered.");
     const bool total = reason.denial == privacy::Denial::epsilon_total ||
                        reason.denial == privacy::Denial::delta_total || reason.lifetime;
-    ereport(ERROR, (errcode(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED), errmsg("query denied"), errdetail("%s", detail),
-                    total ? errhint("dp_set_odometer() sets the total. A smaller epsilon, or candidates that are "
-                                    "smaller, cost less.")
-                          : 0));
-    pg_unreachable();
+    refuse_as(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED, "query denied",
+              total ? "dp_set_odometer() sets the total. A smaller epsilon, or candidates that are "
+                      "smaller, cost less."
+                    : nullptr,
+              detail);
 }
 
 [[noreturn]] void refuse_gone(const Claim &claim) {
-    ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-                    errmsg("request " INT64_FORMAT " is not pending any more, or is being changed", claim.request),
-                    errdetail("Nothing was charged."), errhint("Look at dp_requests(NULL), and try again.")));
-    pg_unreachable();
+    refuse_state(psprintf("request " INT64_FORMAT " is not pending any more, or is being changed", claim.request),
+                 "Look at dp_requests(NULL), and try again.", "Nothing was charged.");
 }
 
 const char *const log_tells =
@@ -148,50 +142,38 @@ void deliver_by(Deliver deliver) {
 }
 
 void refuse_changing(const Settings &settings) {
-    ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-                    errmsg("the settings of %s are changing", settings.relation_name),
-                    errhint("Try again after the transaction that changes them has ended.")));
-    pg_unreachable();
+    refuse_state(psprintf("the settings of %s are changing", settings.relation_name),
+                 "Try again after the transaction that changes them has ended.");
 }
 
 void refuse_ahead(const Settings &settings) {
-    ereport(
-        ERROR,
-        (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-         errmsg("the odometer of %s is ahead of the table", settings.relation_name),
-         errdetail("Its totals are of a later epoch than its settings, as after a restore of a part."),
-         errhint("SELECT dp_set_odometer(%s) by the owner of the table begins an epoch behind both; he should look "
+    refuse_state(
+        psprintf("the odometer of %s is ahead of the table", settings.relation_name),
+        psprintf("SELECT dp_set_odometer(%s) by the owner of the table begins an epoch behind both; he should look "
                  "at dp_audit(), and at the totals, before.",
-                 quote_literal_cstr(settings.relation_name))));
-    pg_unreachable();
+                 quote_literal_cstr(settings.relation_name)),
+        "Its totals are of a later epoch than its settings, as after a restore of a part.");
 }
 
 void refuse(const Entry &entry) {
     switch (entry.verdict.outcome) {
     case Outcome::denied:
         refuse_denied(*entry.what, entry.verdict.reason);
-        break;
     case Outcome::changing:
         refuse_changing(*entry.what->settings);
-        break;
     case Outcome::ahead:
         refuse_ahead(*entry.what->settings);
-        break;
     case Outcome::gone:
         refuse_gone(*entry.claim);
-        break;
     case Outcome::lost:
-        ereport(ERROR, (errcode(ERRCODE_T_R_STATEMENT_COMPLETION_UNKNOWN), errmsg("no answer is released"),
-                        errdetail("It is not known whether the charge was committed."),
-                        errhint("The controller sees in the ledger whether it was. The server log tells the cause.")));
-        break;
+        refuse_as(ERRCODE_T_R_STATEMENT_COMPLETION_UNKNOWN, "no answer is released",
+                  "The controller sees in the ledger whether it was. The server log tells the cause.",
+                  "It is not known whether the charge was committed.");
     default:
-        ereport(ERROR, (errcode(entry.verdict.outcome == Outcome::busy ? ERRCODE_LOCK_NOT_AVAILABLE
-                                                                       : ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-                        errmsg("charge was not committed; no answer is released"), errdetail("Nothing was charged."),
-                        errhint("%s", hint_for(entry))));
+        refuse_as(entry.verdict.outcome == Outcome::busy ? ERRCODE_LOCK_NOT_AVAILABLE
+                                                         : ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
+                  "charge was not committed; no answer is released", hint_for(entry), "Nothing was charged.");
     }
-    pg_unreachable();
 }
 
 Entry entry_for(const Charge &what) {
@@ -288,12 +270,10 @@ void create_odometer(const char *id_text, const char *relation_name, Oid owner) 
     check_not_in_recovery();
     delivery(&entry);
     if (entry.verdict.outcome != Outcome::committed)
-        ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-                        errmsg("could not create the odometer of %s", relation_name),
-                        errhint("%s", entry.hint != nullptr
-                                          ? entry.hint
-                                          : "If CREATE EXTENSION dp_rdr ran in this transaction, commit it first; "
-                                            "otherwise the server log tells the cause.")));
+        refuse_state(psprintf("could not create the odometer of %s", relation_name),
+                     entry.hint != nullptr ? entry.hint
+                                           : "If CREATE EXTENSION dp_rdr ran in this transaction, commit it first; "
+                                             "otherwise the server log tells the cause.");
 }
 
 Verdict join_domains(const Settings &from, const Joining &into, const char *query, const char **hint) {

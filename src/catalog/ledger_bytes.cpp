@@ -48,8 +48,7 @@ template <class V> static void fields(V &visit, Entry &entry) {
 }
 
 [[noreturn]] static void refuse_malformed() {
-    ereport(ERROR, (errcode(ERRCODE_DATA_CORRUPTED), errmsg("malformed request for the ledger")));
-    pg_unreachable();
+    refuse_as(ERRCODE_DATA_CORRUPTED, "malformed request for the ledger");
 }
 
 void encode(const Entry &entry, StringInfo buffer) {

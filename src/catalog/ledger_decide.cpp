@@ -81,9 +81,7 @@ static bool same_views(const OtherViews &a, const OtherViews &b) {
 }
 
 const Basis *basis_of(const Charge &what, OpenOdometer *odometer) {
-    ListCell *cell;
-    foreach (cell, odometer->bases) {
-        auto *basis = static_cast<Basis *>(lfirst(cell));
+    for (auto *basis : border::each<Basis>(odometer->bases)) {
         if (basis->view == what.settings->view && same_views(basis->others, what.settings->others) &&
             basis->role == what.asker.role && same_text(basis->grantee, what.grantee))
             return basis;

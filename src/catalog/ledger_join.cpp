@@ -33,9 +33,8 @@ SELECT encode(sha256(convert_to(string_agg(x.version, ' ' ORDER BY x.version COL
 static const char untold_mark[] = " untold";
 
 const char *versions_of_domains(const Spi &spi, bool read_only, const char *id, const char *other) {
-    Oid types[2] = {TEXTOID, TEXTOID};
-    Datum values[2] = {CStringGetTextDatum(id), CStringGetTextDatum(other)};
-    spi.run(psprintf(versions_sql, untold_sql, untold_mark), read_only, 2, types, values);
+    Parameters ids = Parameters::of(id, other);
+    spi.run(psprintf(versions_sql, untold_sql, untold_mark), read_only, ids.n, ids.types, ids.values, ids.nulls);
     return spi.text(0, 1);
 }
 
@@ -214,9 +213,7 @@ void carry(const Spi &spi, const Entry &join, const Side &from, Side *into) {
     for (privacy::Account account : {privacy::Account::public_account, privacy::Account::conditional}) {
         const bool open = account == privacy::Account::public_account;
         const Counted &counted = open ? counts.of_public : counts.of_conditional;
-        ListCell *cell;
-        foreach (cell, parts_of(spi, reading, from, account, counted.releases)) {
-            auto *carried = static_cast<const Carried *>(lfirst(cell));
+        for (auto *carried : border::each<const Carried>(parts_of(spi, reading, from, account, counted.releases))) {
             write_join(spi, join, *carried, source_of(from, *carried), "the sum of what the joined domain was charged",
                        into);
         }

@@ -27,9 +27,7 @@ Lock lock_odometer(const Spi &spi, OpenOdometer *odometer) {
 }
 
 OpenShare *share_of(OpenOdometer *odometer, const char *grantee) {
-    ListCell *cell;
-    foreach (cell, odometer->shares) {
-        auto *share = static_cast<OpenShare *>(lfirst(cell));
+    for (auto *share : border::each<OpenShare>(odometer->shares)) {
         if (strcmp(share->grantee, grantee) == 0)
             return share;
     }
@@ -238,9 +236,7 @@ static void write_closing(const Spi &spi, const Settings &settings, privacy::Acc
 
 // Writes what this batch has added to shares with the number of the epoch that ends.
 static void end_shares(const Spi &spi, OpenOdometer *odometer) {
-    ListCell *cell;
-    foreach (cell, odometer->shares) {
-        auto *share = static_cast<OpenShare *>(lfirst(cell));
+    for (auto *share : border::each<OpenShare>(odometer->shares)) {
         if (share->moved)
             move_share(spi, *odometer, *share);
         share->moved = share->turned = false;
@@ -271,9 +267,7 @@ bool enter_epoch(const Spi &spi, const Settings &settings, int epoch, OpenOdomet
 
 void move(const Spi &spi, const OpenOdometer &odometer) {
     move_odometer(spi, odometer);
-    ListCell *cell;
-    foreach (cell, odometer.shares) {
-        auto *share = static_cast<const OpenShare *>(lfirst(cell));
+    for (auto *share : border::each<const OpenShare>(odometer.shares)) {
         if (share->moved)
             move_share(spi, odometer, *share);
     }

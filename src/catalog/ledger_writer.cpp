@@ -41,7 +41,7 @@ void mark(const Spi &spi, const Entry &entry, bool written, Verdict *verdict) {
         return;
     if (written) {
         (void)run(spi, statement);
-        verdict->ledger_row = first_number();
+        verdict->ledger_row = value_at<int64>(0, 1);
     }
     mark_charged(spi, *entry.claim, verdict->epsilon, verdict->ledger_row);
 }

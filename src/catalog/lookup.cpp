@@ -10,10 +10,8 @@ Datum Row::value(const char *column, bool *isnull) const {
         if (!attribute->attisdropped && strcmp(NameStr(attribute->attname), column) == 0)
             return heap_getattr(tuple, i + 1, columns, isnull);
     }
-    ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-                    errmsg("the extension dp_rdr in this database is older than its library: no column \"%s\"", column),
-                    errhint("ALTER EXTENSION dp_rdr UPDATE;")));
-    pg_unreachable();
+    refuse_state(psprintf("the extension dp_rdr in this database is older than its library: no column \"%s\"", column),
+                 "ALTER EXTENSION dp_rdr UPDATE;");
 }
 
 Datum Row::value(const char *column) const {

@@ -87,10 +87,14 @@ template <class Sql, class... T> uint64 run(const Visit &visit, Sql &&sql, const
     return visit.run(sql, parameters.n, parameters.types, parameters.values, parameters.nulls);
 }
 
-// Returns the int8 of the first column and row of the last result.
-inline int64 first_number() {
+// Returns a value of the last result, by row from 0 and column from 1; T() for NULL.
+template <class T> T value_at(uint64 row, int column) {
     bool isnull;
-    return DatumGetInt64(border::Spi::value(0, 1, &isnull));
+    const Datum value = border::Spi::value(row, column, &isnull);
+    if constexpr (std::is_same_v<T, double>)
+        return isnull ? 0 : DatumGetFloat8(value);
+    else
+        return isnull ? T() : static_cast<T>(value);
 }
 
 } // namespace dp::catalog

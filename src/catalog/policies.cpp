@@ -21,7 +21,7 @@ const std::vector<privacy::Epsilon> *candidates_from_array(ArrayType *array) {
     deconstruct_array(array, NUMERICOID, -1, false, TYPALIGN_INT, &elements, &nulls, &n);
     for (int i = 0; i < n; i++) {
         if (nulls[i])
-            ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("candidates must not contain NULL")));
+            refuse_value("candidates must not contain NULL");
         privacy::Epsilon candidate = checked_epsilon(elements[i], "a candidate of epsilon");
         border::core([&] { candidates->push_back(candidate); });
     }
@@ -81,9 +81,8 @@ static void fill_policy(const Row &row, Policy *policy) {
 // taken away after he was asked for, or a membership, then these differ (the writer looks again).
 static List *find_policies(const Lookup &policies, Oid view, Oid role) {
     List *found = NIL;
-    ListCell *cell;
-    foreach (cell, roles_of(role))
-        found = list_concat(found, policies.rows(ObjectIdGetDatum(view), lfirst_oid(cell)));
+    for (Oid oid : border::each_oid(roles_of(role)))
+        found = list_concat(found, policies.rows(ObjectIdGetDatum(view), oid));
     return found;
 }
 
@@ -102,9 +101,7 @@ static bool inherits(Oid role, Oid grantee) {
 // The role's own policy, else the inherited ones.
 static List *matching_policies(List *policies, Oid role) {
     List *inherited = NIL;
-    ListCell *cell;
-    foreach (cell, policies) {
-        auto *policy = static_cast<Row *>(lfirst(cell));
+    for (auto *policy : border::each<Row>(policies)) {
         if (grantee_of(*policy) == role)
             return list_make1(policy);
         if (inherits(role, grantee_of(*policy)))
@@ -131,14 +128,12 @@ Policy *policy_of(const Reading &reading, Settings *settings, const Asker &asker
     policies.close();
     const char *role_name = GetUserNameFromId(asker.role, false);
     if (matching == NIL)
-        ereport(ERROR, (errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-                        errmsg("role \"%s\" has no policy on restricted view %s", role_name, settings->view_name),
-                        errhint("The controller permits a role with dp_grant(view, grantee, tau => ...).")));
+        refuse_right(psprintf("role \"%s\" has no policy on restricted view %s", role_name, settings->view_name),
+                     "The controller permits a role with dp_grant(view, grantee, tau => ...).");
     if (list_length(matching) > 1)
-        ereport(ERROR,
-                (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-                 errmsg("role \"%s\" inherits several policies on restricted view %s", role_name, settings->view_name),
-                 errhint("The controller should grant one to this role with dp_grant().")));
+        refuse_state(
+            psprintf("role \"%s\" inherits several policies on restricted view %s", role_name, settings->view_name),
+            "The controller should grant one to this role with dp_grant().");
     policy->grantee_name = GetUserNameFromId(policy->grantee, false);
     check_not_suspended(reading, *settings, *policy, asker);
     return policy;
@@ -181,17 +176,15 @@ static void check_same(const Policy &policy, const Settings &settings, const Pol
     if (option == nullptr)
         return;
     if (policy.grantee != of_other.grantee)
-        ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-                        errmsg("%s and %s would be asked under policies of different roles", settings.view_name,
-                               other.view_name),
-                        errdetail("Role \"%s\", and role \"%s\".", policy.grantee_name, of_other.grantee_name),
-                        errhint("The controller grants both views to one role, with equal options.")));
-    ereport(ERROR,
-            (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-             errmsg("the policies of role \"%s\" on %s and %s differ in %s", policy.grantee_name, settings.view_name,
-                    other.view_name, option),
-             errhint("Views are joined under equal policies: the controller sets the same %s with dp_grant() for both.",
-                     option)));
+        refuse_state(
+            psprintf("%s and %s would be asked under policies of different roles", settings.view_name, other.view_name),
+            "The controller grants both views to one role, with equal options.",
+            psprintf("Role \"%s\", and role \"%s\".", policy.grantee_name, of_other.grantee_name));
+    refuse_state(
+        psprintf("the policies of role \"%s\" on %s and %s differ in %s", policy.grantee_name, settings.view_name,
+                 other.view_name, option),
+        psprintf("Views are joined under equal policies: the controller sets the same %s with dp_grant() for both.",
+                 option));
 }
 
 Policy *policy_of_all(const Reading &reading, Settings *settings, const Asker &asker) {
@@ -215,9 +208,8 @@ static Terms *read_terms_of(const Reading &reading, Oid view, Oid role, Oid gran
     Lookup policies = Lookup::open("policy", reading);
     List *found = find_policies(policies, view, role);
     terms->policies = versions_of(found);
-    ListCell *cell;
-    foreach (cell, found)
-        terms->permitted |= grantee_of(*static_cast<const Row *>(lfirst(cell))) == grantee;
+    for (auto *item : border::each<const Row>(found))
+        terms->permitted |= grantee_of(*item) == grantee;
     policies.close();
     return terms;
 }

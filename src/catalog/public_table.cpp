@@ -15,17 +15,6 @@ namespace dp::catalog {
 
 // ---- as it was declared --------------------------------------------------------------------------------------------
 
-List *public_tables(const Reading &reading, const pg_uuid_t &domain) {
-    Lookup tables = Lookup::open("public_table", reading);
-    List *relations = NIL;
-    ListCell *cell;
-    foreach (cell, tables.rows(UUIDPGetDatum(&domain)))
-        relations = lappend_oid(relations, DatumGetObjectId(static_cast<const Row *>(lfirst(cell))->value("relation")));
-    tables.close();
-    list_sort(relations, list_oid_cmp);
-    return relations;
-}
-
 bool is_public_table(const Reading &reading, Oid relation, const pg_uuid_t &domain) {
     Lookup tables = Lookup::open("public_table", reading);
     bool found = tables.rows(UUIDPGetDatum(&domain), relation) != NIL;
@@ -36,10 +25,7 @@ bool is_public_table(const Reading &reading, Oid relation, const pg_uuid_t &doma
 // ---- what it still is ----------------------------------------------------------------------------------------------
 
 [[noreturn]] static void refuse(Oid relation, const char *reason, const char *remedy) {
-    ereport(ERROR,
-            (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-             errmsg("%s cannot be a public table: %s", qualified_name(relation), reason), errhint("%s", remedy)));
-    pg_unreachable();
+    refuse_state(psprintf("%s cannot be a public table: %s", qualified_name(relation), reason), remedy);
 }
 
 static void check_kind(Relation table) {
@@ -79,12 +65,11 @@ static void check_part_owner(Oid relation, Oid part, Oid owner) {
     if (mine == owner || superuser_arg(mine))
         return;
     const char *name = qualified_name(part);
-    ereport(ERROR, (errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-                    errmsg("%s cannot be a public table: %s belongs to role \"%s\"", qualified_name(relation),
-                           part == relation ? "it" : psprintf("its part %s", name), GetUserNameFromId(mine, false)),
-                    errdetail("What a table's owner puts into it runs with the rights of the owner of the rows that it "
-                              "is joined with."),
-                    errhint("ALTER TABLE %s OWNER TO %s;", name, quote_identifier(GetUserNameFromId(owner, false)))));
+    refuse_right(psprintf("%s cannot be a public table: %s belongs to role \"%s\"", qualified_name(relation),
+                          part == relation ? "it" : psprintf("its part %s", name), GetUserNameFromId(mine, false)),
+                 psprintf("ALTER TABLE %s OWNER TO %s;", name, quote_identifier(GetUserNameFromId(owner, false))),
+                 "What a table's owner puts into it runs with the rights of the owner of the rows that it "
+                 "is joined with.");
 }
 
 static void check_columns(Oid relation, Oid part) {
@@ -194,10 +179,9 @@ List *check_public(Oid relation, Oid owner) {
     check_kind(table);
     relation_close(table, NoLock);
     List *parts = with_shard(find_all_inheritors(relation, AccessShareLock, nullptr), relation);
-    ListCell *cell;
-    foreach (cell, parts) {
+    for (Oid part : border::each_oid(parts)) {
         CHECK_FOR_INTERRUPTS();
-        check_part(relation, lfirst_oid(cell), owner);
+        check_part(relation, part, owner);
     }
     Reads reads = {relation, NIL};
     check_view(&reads, relation);
@@ -211,9 +195,7 @@ static bool projects_public_table(Query *query) {
         return false;
     const int index = linitial_node(RangeTblRef, query->jointree->fromlist)->rtindex;
     const RangeTblEntry *table = rt_fetch(index, query->rtable);
-    ListCell *cell;
-    foreach (cell, query->targetList) {
-        auto *target = lfirst_node(TargetEntry, cell);
+    for (auto *target : border::each<TargetEntry>(query->targetList)) {
         const auto *column = reinterpret_cast<const Var *>(target->expr);
         if (target->resjunk || !IsA(column, Var) || column->varno != index || column->varattno <= 0)
             return false;

@@ -83,9 +83,8 @@ const Requested *find_request(const Reading &reading, int64 id, bool with_rows) 
 static List *reviewers_of(const Reading &reading, Oid relation) {
     Lookup reviewers = Lookup::open("reviewer", reading);
     List *roles = NIL;
-    ListCell *cell;
-    foreach (cell, reviewers.rows(ObjectIdGetDatum(relation)))
-        roles = lappend_oid(roles, DatumGetObjectId(static_cast<const Row *>(lfirst(cell))->value("reviewer")));
+    for (auto *row : border::each<const Row>(reviewers.rows(ObjectIdGetDatum(relation))))
+        roles = lappend_oid(roles, DatumGetObjectId(row->value("reviewer")));
     reviewers.close();
     return roles;
 }
@@ -96,9 +95,7 @@ bool has_reviewers(const Reading &reading, Oid relation) {
 
 // A superuser has the privileges of every role: only real membership counts, as for policies.
 bool is_reviewer(const Reading &reading, Oid relation, Oid role) {
-    ListCell *cell;
-    foreach (cell, reviewers_of(reading, relation)) {
-        Oid reviewer = lfirst_oid(cell);
+    for (Oid reviewer : border::each_oid(reviewers_of(reading, relation))) {
         if (SearchSysCacheExists1(AUTHOID, ObjectIdGetDatum(reviewer)) && is_member_of_role_nosuper(role, reviewer) &&
             has_privs_of_role(role, reviewer))
             return true;
@@ -121,11 +118,9 @@ Access access_to(const Reading &reading, const Requested &request, Oid role) {
 }
 
 void refuse_unknown(int64 id) {
-    ereport(ERROR, (errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-                    errmsg("there is no request " INT64_FORMAT " of role \"%s\", nor one on which it decides", id,
-                           GetUserNameFromId(GetUserId(), false)),
-                    errhint("dp_requests(NULL) lists those that you have made, and those on which you decide.")));
-    pg_unreachable();
+    refuse_right(psprintf("there is no request " INT64_FORMAT " of role \"%s\", nor one on which it decides", id,
+                          GetUserNameFromId(GetUserId(), false)),
+                 "dp_requests(NULL) lists those that you have made, and those on which you decide.");
 }
 
 void check_not_own(const Requested &request, const Asker &approver) {
@@ -134,10 +129,9 @@ void check_not_own(const Requested &request, const Asker &approver) {
         bool same = approver.session_role == asker || approver.role == request.asker.role;
         bool member = !superuser_arg(approver.session_role) && is_member_of_role_nosuper(approver.session_role, asker);
         if (same || member)
-            ereport(ERROR, (errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-                            errmsg("request " INT64_FORMAT " is one that you could have made yourself", request.id),
-                            errdetail("Neither who asks nor who may act for him decides, in whichever role."),
-                            errhint("Somebody else has to decide, in a connection of his own login.")));
+            refuse_right(psprintf("request " INT64_FORMAT " is one that you could have made yourself", request.id),
+                         "Somebody else has to decide, in a connection of his own login.",
+                         "Neither who asks nor who may act for him decides, in whichever role.");
     }
 }
 
@@ -148,16 +142,13 @@ const char *shown_state(const Requested &request) {
 
 void check_pending(const Requested &request) {
     if (request.open)
-        ereport(ERROR,
-                (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-                 errmsg("request " INT64_FORMAT " was made or changed in a transaction that has not been committed",
-                        request.id),
-                 errhint("Commit it first.")));
+        refuse_state(psprintf("request " INT64_FORMAT
+                              " was made or changed in a transaction that has not been committed",
+                              request.id),
+                     "Commit it first.");
     if (strcmp(shown_state(request), "pending") != 0)
-        ereport(ERROR,
-                (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-                 errmsg("request " INT64_FORMAT " is %s", request.id, shown_state(request)),
-                 errhint("Only what is pending can be decided on. It may be asked for again with dp_request().")));
+        refuse_state(psprintf("request " INT64_FORMAT " is %s", request.id, shown_state(request)),
+                     "Only what is pending can be decided on. It may be asked for again with dp_request().");
 }
 
 void check_blind(const Settings &settings, const Asker &reviewer) {
@@ -165,10 +156,9 @@ void check_blind(const Settings &settings, const Asker &reviewer) {
     const char *way = way_to_rows(settings.relation, roles);
     if (way == nullptr)
         return;
-    ereport(ERROR, (errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-                    errmsg("who may see rows of %s does not decide as a reviewer", settings.relation_name),
-                    errdetail("%s.", way),
-                    errhint("The owner of the table takes that away (dp_audit() has remedies), or decides himself.")));
+    refuse_right(psprintf("who may see rows of %s does not decide as a reviewer", settings.relation_name),
+                 "The owner of the table takes that away (dp_audit() has remedies), or decides himself.",
+                 psprintf("%s.", way));
 }
 
 void record_look(const Requested &request) {

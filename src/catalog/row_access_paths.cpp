@@ -1,7 +1,6 @@
 #include "catalog/row_access_paths.hpp"
 
-#include "border/scope.hpp"
-#include "catalog/access.hpp"
+#include "catalog/parameters.hpp"
 
 namespace dp::catalog {
 
@@ -284,23 +283,22 @@ const char *subject_sql() {
 
 static Datum oid_array(const List *roles) {
     auto *elements = static_cast<Datum *>(palloc(sizeof(Datum) * (list_length(roles) + 1)));
-    ListCell *cell;
-    foreach (cell, roles)
-        elements[foreach_current_index(cell)] = ObjectIdGetDatum(lfirst_oid(cell));
-    return PointerGetDatum(construct_array(elements, list_length(roles), OIDOID, sizeof(Oid), true, TYPALIGN_INT));
+    int n = 0;
+    for (Oid role : border::each_oid(roles))
+        elements[n++] = ObjectIdGetDatum(role);
+    return PointerGetDatum(construct_array(elements, n, OIDOID, sizeof(Oid), true, TYPALIGN_INT));
 }
 
 const char *way_to_rows(Oid relation, const List *roles) {
     static border::Statement statement(nullptr);
     if (statement.text == nullptr)
         statement.text = joined(of_roles_sql, names_sql, ways_sql);
-    Oid types[2] = {OIDOID, OIDARRAYOID};
-    Datum values[2] = {ObjectIdGetDatum(relation), oid_array(roles)};
+    const Typed of_roles = {OIDARRAYOID, oid_array(roles)};
     Visit visit = Visit::read();
     // There are few roles and one table: every step is a look into an index, whatever the statistics of the catalogs say.
     border::set_locally("enable_hashjoin", "off");
     border::set_locally("enable_mergejoin", "off");
-    uint64 rows = visit.run(statement, 2, types, values);
+    uint64 rows = run(visit, statement, relation, of_roles);
     const char *way = rows == 0 ? nullptr : visit.spi.text(0, 1);
     visit.leave();
     return way;

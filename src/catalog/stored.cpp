@@ -23,13 +23,11 @@ const StoredAnswer *find_stored(const Reading &reading, const StoredKey &key, co
     TimestampTz now = GetCurrentTimestamp();
     Lookup answers = Lookup::open("stored_answer", reading);
     List *rows = answers.rows(UUIDPGetDatum(&key.table), key.grantee, key.hash); // by their age
-    ListCell *cell;
-    foreach (cell, rows) {
-        const Row &row = *static_cast<const Row *>(lfirst(cell));
-        if (now < DatumGetTimestampTz(row.value("expires_at")) &&
-            now < end_of(DatumGetTimestampTz(row.value("at")), replay)) {
+    for (auto *row : border::each<const Row>(rows)) {
+        if (now < DatumGetTimestampTz(row->value("expires_at")) &&
+            now < end_of(DatumGetTimestampTz(row->value("at")), replay)) {
             found = static_cast<StoredAnswer *>(palloc(sizeof(StoredAnswer)));
-            RowReader visit{row};
+            RowReader visit{*row};
             fields(visit, *found);
             break;
         }

@@ -5,20 +5,16 @@
 namespace dp::catalog {
 
 [[noreturn]] static void refuse(const Settings &settings, const char *grantee, const char *whose) {
-    ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-                    errmsg("%s on %s are suspended", whose, settings.view_name),
-                    errdetail("A query failed while it read rows, which might tell something about them."),
-                    errhint("The owner of the table, \"%s\", lifts the suspension with dp_resume(%s, %s).",
-                            GetUserNameFromId(settings.owner, false), quote_literal_cstr(settings.view_name),
-                            quote_literal_cstr(grantee))));
-    pg_unreachable();
+    refuse_state(psprintf("%s on %s are suspended", whose, settings.view_name),
+                 psprintf("The owner of the table, \"%s\", lifts the suspension with dp_resume(%s, %s).",
+                          GetUserNameFromId(settings.owner, false), quote_literal_cstr(settings.view_name),
+                          quote_literal_cstr(grantee)),
+                 "A query failed while it read rows, which might tell something about them.");
 }
 
 // The grantee, as it is quoted, of the policy under which one of these roles has failed; or null.
 static const char *suspended_under(List *rows, const Asker &asker) {
-    ListCell *cell;
-    foreach (cell, rows) {
-        auto *row = static_cast<const Row *>(lfirst(cell));
+    for (auto *row : border::each<const Row>(rows)) {
         for (const char *column : {"role", "session_role"})
             if (Oid role = DatumGetObjectId(row->value(column)); role == asker.role || role == asker.session_role)
                 return DatumGetCString(DirectFunctionCall1(regroleout, row->value("grantee")));
@@ -28,9 +24,8 @@ static const char *suspended_under(List *rows, const Asker &asker) {
 
 static int failures_under(List *rows, Oid grantee) {
     int failures = 0;
-    ListCell *cell;
-    foreach (cell, rows)
-        if (DatumGetObjectId(static_cast<const Row *>(lfirst(cell))->value("grantee")) == grantee)
+    for (auto *row : border::each<const Row>(rows))
+        if (DatumGetObjectId(row->value("grantee")) == grantee)
             failures++;
     return failures;
 }

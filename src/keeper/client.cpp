@@ -22,37 +22,30 @@ struct Conversation {
 } // namespace
 
 [[noreturn]] static void refuse_no_slot() {
-    ereport(ERROR, (errcode(ERRCODE_TOO_MANY_CONNECTIONS), errmsg("no background worker could be started"),
-                    errdetail("Nothing was charged."),
-                    errhint("All background workers are in use. Try again, or ask the administrator to raise "
-                            "\"max_worker_processes\".")));
-    pg_unreachable();
+    refuse_as(ERRCODE_TOO_MANY_CONNECTIONS, "no background worker could be started",
+              "All background workers are in use. Try again, or ask the administrator to raise "
+              "\"max_worker_processes\".",
+              "Nothing was charged.");
 }
 
 // The server has taken one on, which does not join those of this library.
 [[noreturn]] static void refuse_not_started() {
-    ereport(ERROR,
-            (errcode(ERRCODE_CANNOT_CONNECT_NOW), errmsg("no background worker could be started"),
-             errdetail("Nothing was charged."),
-             errhint("If the library of dp_rdr was replaced while this session was running, reconnect. Otherwise "
-                     "the server's log says why none has started.")));
-    pg_unreachable();
+    refuse_as(ERRCODE_CANNOT_CONNECT_NOW, "no background worker could be started",
+              "If the library of dp_rdr was replaced while this session was running, reconnect. Otherwise "
+              "the server's log says why none has started.",
+              "Nothing was charged.");
 }
 
 [[noreturn]] static void refuse_lost(Loss loss) {
     if (loss == Loss::uncharged)
-        ereport(ERROR, (errcode(ERRCODE_CANNOT_CONNECT_NOW), errmsg("no answer is released"),
-                        errdetail("The background worker that had the request has ended. Nothing was charged."),
-                        errhint("Ask again.")));
-    ereport(
-        ERROR,
-        (errcode(ERRCODE_T_R_STATEMENT_COMPLETION_UNKNOWN), errmsg("no answer is released"),
-         loss == Loss::charged
-             ? errdetail("The background worker that had the request has ended. What was charged stays.")
-             : errdetail("The background worker that had the request has ended while it was charged. It is not known "
-                         "whether the charge was committed."),
-         errhint("The controller sees in the ledger what was charged. Ask again.")));
-    pg_unreachable();
+        refuse_as(ERRCODE_CANNOT_CONNECT_NOW, "no answer is released", "Ask again.",
+                  "The background worker that had the request has ended. Nothing was charged.");
+    refuse_as(ERRCODE_T_R_STATEMENT_COMPLETION_UNKNOWN, "no answer is released",
+              "The controller sees in the ledger what was charged. Ask again.",
+              loss == Loss::charged
+                  ? "The background worker that had the request has ended. What was charged stays."
+                  : "The background worker that had the request has ended while it was charged. It is not known "
+                    "whether the charge was committed.");
 }
 
 // ---- waiting -------------------------------------------------------------------------------------------------------
@@ -147,9 +140,8 @@ static int try_slot(Kind kind, Oid role, Oid session_role, Oid relation, Size si
 
 static int wait_for_slot(Kind kind, Oid role, Oid session_role, Oid relation, Size size) {
     if (size > request_limit)
-        ereport(ERROR, (errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-                        errmsg("a query on a restricted view and its parameters are longer than %zu bytes together",
-                               request_limit)));
+        refuse_size(psprintf("a query on a restricted view and its parameters are longer than %zu bytes together",
+                             request_limit));
     int slot = try_slot(kind, role, session_role, relation, Max(size, least_buffer));
     if (slot >= 0)
         return slot;

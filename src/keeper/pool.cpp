@@ -1,5 +1,7 @@
 #include "keeper/pool.hpp"
 
+#include "border/refuse.hpp"
+
 namespace dp::keeper {
 
 static Directory *the_directory = nullptr;
@@ -119,12 +121,10 @@ static DatabaseEntry *take_unused(Directory *directory) {
             entry = DatabaseEntry{};
             return &entry;
         }
-    ereport(ERROR,
-            (errcode(ERRCODE_INSUFFICIENT_RESOURCES),
-             errmsg("more than %d databases use restricted views at the same time", max_databases),
-             errdetail("Nothing was charged."),
-             errhint("Ask again when the background workers of one of them have had nothing to do for a minute.")));
-    pg_unreachable();
+    refuse_as(ERRCODE_INSUFFICIENT_RESOURCES,
+              psprintf("more than %d databases use restricted views at the same time", max_databases),
+              "Ask again when the background workers of one of them have had nothing to do for a minute.",
+              "Nothing was charged.");
 }
 
 static void leave_closed_pool() {

@@ -130,7 +130,7 @@ static ErrorData *in_transaction(Request *request, const char *lock_timeout, int
     PG_TRY();
     {
         if (is_cancelled(request->slot))
-            ereport(ERROR, (errcode(ERRCODE_QUERY_CANCELED), errmsg("the client has gone")));
+            refuse_as(ERRCODE_QUERY_CANCELED, "the client has gone");
         SetCurrentStatementStartTimestamp();
         StartTransactionCommand();
         PushActiveSnapshot(GetTransactionSnapshot());
@@ -172,12 +172,22 @@ static ErrorData *in_transaction(Request *request, const char *lock_timeout, int
 
 // ---- what goes back ------------------------------------------------------------------------------------------------
 
+static void reply(Request *request, Reply kind, const border::Writer &writer) {
+    Stream stream = open_stream(request->slot);
+    put_reply(&stream, kind, writer.bytes);
+    close_stream(&stream);
+}
+
 static void reply_error(Request *request, const ErrorData *error) {
     border::Writer writer = border::Writer::begin();
     write_error(&writer, error);
-    Stream stream = open_stream(request->slot);
-    put_reply(&stream, Reply::error, writer.bytes);
-    close_stream(&stream);
+    reply(request, Reply::error, writer);
+}
+
+template <class T> static void reply_done(Request *request, const T &value) {
+    border::Writer writer = border::Writer::begin();
+    writer.put(value);
+    reply(request, Reply::done, writer);
 }
 
 // An error that refuse() raises, as data.
@@ -208,14 +218,6 @@ static const ErrorData *behind_charge_of(Request *request, ErrorData *error) {
     return error;
 }
 
-static void reply_outcome(Request *request) {
-    border::Writer writer = border::Writer::begin();
-    writer.put(request->entry->verdict);
-    Stream stream = open_stream(request->slot);
-    put_reply(&stream, Reply::done, writer.bytes);
-    close_stream(&stream);
-}
-
 template <class Put> static void each_row(const release::Answer &answer, Put &&put) {
     TupleTableSlot *slot = MakeSingleTupleTableSlot(answer.desc, &TTSOpsMinimalTuple);
     bool more = true;
@@ -234,15 +236,12 @@ template <class Put> static void each_row(const release::Answer &answer, Put &&p
 
 // The client may hold a lock that this keeper would wait for, and waits for the keeper itself: no deadlock detector sees it.
 [[noreturn]] static void refuse_locked() {
-    ereport(ERROR, (errcode(ERRCODE_LOCK_NOT_AVAILABLE), errmsg("a lock is in the way")));
-    pg_unreachable();
+    refuse_as(ERRCODE_LOCK_NOT_AVAILABLE, "a lock is in the way");
 }
 
 [[noreturn]] static void refuse_uncommitted() {
-    ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-                    errmsg("the restricted view was made in a transaction that has not been committed"),
-                    errhint("Commit it, and ask again: only what is committed is answered about.")));
-    pg_unreachable();
+    refuse_state("the restricted view was made in a transaction that has not been committed",
+                 "Commit it, and ask again: only what is committed is answered about.");
 }
 
 // Returns the tables and all that is opened with them, as they are now, locked to the end of the transaction.
@@ -258,10 +257,9 @@ static void lock_for_request(Request *request) {
     const List *opened = lock_opened(request);
     if (!request->paid && is_waited_for(opened))
         refuse_locked();
-    ListCell *cell;
-    foreach (cell, opened) {
+    for (Oid oid : border::each_oid(opened)) {
         auto *lock = static_cast<LockRelId *>(palloc(sizeof(LockRelId)));
-        lock->relId = lfirst_oid(cell);
+        lock->relId = oid;
         lock->dbId = MyDatabaseId;
         LockRelationIdForSession(lock, AccessShareLock);
         request->locked = lappend(request->locked, lock);
@@ -296,9 +294,8 @@ static bool may_ask_nodes(const Request *request) {
 // looks like a restricted one, over columns whose types run his code.
 static void check_view(Oid view) {
     if (!catalog::is_registered_view(view))
-        ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-                        errmsg("%s is not a registered restricted view", catalog::qualified_name(view)),
-                        errhint("Restricted views are made with dp_protect().")));
+        refuse_state(psprintf("%s is not a registered restricted view", catalog::qualified_name(view)),
+                     "Restricted views are made with dp_protect().");
     Relation relation = table_open(view, NoLock);
     TupleDesc columns = RelationGetDescr(relation);
     for (int i = 0; i < columns->natts; i++)
@@ -353,12 +350,17 @@ static query::Leaf *prepare_question(Request *request) {
     return leaf;
 }
 
+// Reads a request of a session whose library is this one.
+static border::Reader message_in(const Slot &slot) {
+    border::check_version();
+    return border::Reader{buffer_of(slot), buffer_of(slot) + slot.capacity};
+}
+
 // False: not in a batch, or not yet. An answer that costs nothing and whose client may take his time to take it comes back alone
 // as well.
 static bool prepare_answer(Request *request) {
     const Slot &slot = pool()->slots[request->slot];
-    border::Reader reader = {buffer_of(slot), buffer_of(slot) + slot.capacity};
-    border::check_version();
+    border::Reader reader = message_in(slot);
     request->ask = read_ask(&reader, catalog::Asker{request->role, request->session_role});
     (void)prepare_question(request);
     if (!request->paid && write_uncharged(request))
@@ -385,9 +387,7 @@ static void read_decision(Request *request, const release::Approval &approval, c
         release::decide(approval, catalog::Asker{request->role, request->session_role}, request->requested, *parent);
     request->role = request->requested->asker.role;
     if (!SearchSysCacheExists1(AUTHOID, ObjectIdGetDatum(request->role)))
-        ereport(ERROR,
-                (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-                 errmsg("the role that made request " INT64_FORMAT " does not exist any more", approval.request)));
+        refuse_state(psprintf("the role that made request " INT64_FORMAT " does not exist any more", approval.request));
 }
 
 // Prepares the question of a request with the rights of its requester.
@@ -416,9 +416,7 @@ static void claim(Request *request) {
 
 // From the decision on all is done as the requester. False: not yet.
 static bool prepare_approval(Request *request) {
-    const Slot &slot = pool()->slots[request->slot];
-    border::Reader reader = {buffer_of(slot), buffer_of(slot) + slot.capacity};
-    border::check_version();
+    border::Reader reader = message_in(pool()->slots[request->slot]);
     release::Approval approval = read<release::Approval>(&reader);
     const catalog::Requested *parent;
     read_decision(request, approval, &parent);
@@ -433,9 +431,7 @@ static bool prepare_approval(Request *request) {
 
 // A round of one charge without a question of an analyst's.
 static void prepare_limit(Request *request) {
-    const Slot &slot = pool()->slots[request->slot];
-    border::Reader reader = {buffer_of(slot), buffer_of(slot) + slot.capacity};
-    border::check_version();
+    border::Reader reader = message_in(pool()->slots[request->slot]);
     auto *wish = static_cast<release::LimitWish *>(palloc(sizeof(release::LimitWish)));
     *wish = read<release::LimitWish>(&reader);
     request->wish = wish;
@@ -468,10 +464,8 @@ static const char *lock_timeout_of(const Request *request) {
 }
 
 [[noreturn]] static void refuse_changed() {
-    ereport(ERROR,
-            (errcode(ERRCODE_T_R_STATEMENT_COMPLETION_UNKNOWN),
-             errmsg("the table or its settings changed while it was asked"), errhint("Its charge stays. Ask again.")));
-    pg_unreachable();
+    refuse_as(ERRCODE_T_R_STATEMENT_COMPLETION_UNKNOWN, "the table or its settings changed while it was asked",
+              "Its charge stays. Ask again.");
 }
 
 // Limits the preparation of a request in a batch, in milliseconds, as the others of the batch wait for it. A request that is alone
@@ -488,28 +482,26 @@ static bool took_too_long(const Request *request, const ErrorData *error) {
 
 static ErrorData *long_error(Request *request) {
     return error_of(request, [] {
-        ereport(ERROR,
-                (errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED), errmsg("the query takes too long before it reads a row"),
-                 errdetail("Nothing was charged."), errhint("Ask in several queries, or write a shorter one.")));
+        refuse_size("the query takes too long before it reads a row", "Ask in several queries, or write a shorter one.",
+                    "Nothing was charged.");
     });
 }
 
 static ErrorData *locked_error(Request *request) {
     return error_of(request, [] {
-        ereport(ERROR, (errcode(ERRCODE_LOCK_NOT_AVAILABLE),
-                        errmsg("the restricted view or its table is locked by another transaction"),
-                        errdetail("Nothing was charged."),
-                        errhint("Ask again when the change of the table has ended. A transaction that has locked the "
-                                "table itself cannot ask.")));
+        refuse_as(ERRCODE_LOCK_NOT_AVAILABLE, "the restricted view or its table is locked by another transaction",
+                  "Ask again when the change of the table has ended. A transaction that has locked the "
+                  "table itself cannot ask.",
+                  "Nothing was charged.");
     });
 }
 
 // Nothing of what another server has said while the transaction of the preparation ended.
 static ErrorData *away_error(Request *request) {
     return error_of(request, [&] {
-        ereport(ERROR, (errcode(ERRCODE_FDW_UNABLE_TO_ESTABLISH_CONNECTION),
-                        errmsg("a partition of %s cannot be reached", request->question->settings->relation_name),
-                        errdetail("Nothing was charged."), errhint("Ask again later.")));
+        refuse_as(ERRCODE_FDW_UNABLE_TO_ESTABLISH_CONNECTION,
+                  psprintf("a partition of %s cannot be reached", request->question->settings->relation_name),
+                  "Ask again later.", "Nothing was charged.");
     });
 }
 
@@ -611,7 +603,7 @@ static bool ends_with_charge(Request *request) {
         return true;
     }
     if (request->kind == Kind::charge) {
-        reply_outcome(request);
+        reply_done(request, request->entry->verdict);
         return true;
     }
     if (request->entry->verdict.outcome == catalog::Outcome::committed)
@@ -632,7 +624,8 @@ constexpr const char *for_now = "300ms";
 template <class Work> static ErrorData *in_reading(Request *request, Work &&work) {
     const bool first = request->marked && !request->reads;
     return in_transaction(request, first ? for_now : behind_charge, 0, [&] {
-        border::set_locally("TimeZone", request->ask.time_zone);
+        if (request->ask.time_zone != nullptr) // a limit has none
+            border::set_locally("TimeZone", request->ask.time_zone);
         if (first) {
             (void)lock_opened(request);
             request->reads = true;
@@ -666,6 +659,18 @@ static void suspend(Request *request) {
                          request->question->settings->view_name)));
 }
 
+// Does what may read rows, as the charge has paid for it. False: the request has ended with an error, or goes on later.
+template <class Work> static bool does_behind_charge(Request *request, Work &&work) {
+    ErrorData *error = in_reading(request, work);
+    if (rows::take_suspension())
+        suspend(request);
+    if (is_for_later(request, error))
+        request->in_the_way = error;
+    else if (error != nullptr)
+        reply_error(request, behind_charge_of(request, error));
+    return error == nullptr;
+}
+
 static void send_rows(Stream *stream, const release::Answer &answer) {
     border::Writer facts = border::Writer::begin();
     write(&facts, answer.facts);
@@ -680,16 +685,9 @@ static void send_rows(Stream *stream, const release::Answer &answer) {
     end_rows(stream);
 }
 
-// Reads the rows, the first time, and takes the step that is paid: false: it has ended with an error.
+// Reads the rows, the first time, and takes the step that is paid. False: it has ended with an error.
 static bool take_step(Request *request) {
-    ErrorData *error = in_reading(request, [&] { release::step(request->round); });
-    if (rows::take_suspension())
-        suspend(request);
-    if (is_for_later(request, error))
-        request->in_the_way = error;
-    else if (error != nullptr)
-        reply_error(request, behind_charge_of(request, error));
-    return error == nullptr;
+    return does_behind_charge(request, [&] { release::step(request->round); });
 }
 
 // From one step to the next of an answer by accuracy, each charged before it is taken. Their number follows from what is
@@ -761,10 +759,9 @@ static void answer(Request *request) {
 // ---- approvals -----------------------------------------------------------------------------------------------------
 
 [[noreturn]] static void refuse_unsettled(int64 id) {
-    ereport(ERROR, (errcode(ERRCODE_T_R_STATEMENT_COMPLETION_UNKNOWN),
-                    errmsg("the answer to request " INT64_FORMAT " was not stored", id), errdetail("Its charge stays."),
-                    errhint("The server log tells the cause. It has to be asked for again.")));
-    pg_unreachable();
+    refuse_as(ERRCODE_T_R_STATEMENT_COMPLETION_UNKNOWN,
+              psprintf("the answer to request " INT64_FORMAT " was not stored", id),
+              "The server log tells the cause. It has to be asked for again.", "Its charge stays.");
 }
 
 // Stores the drawn answer, in a commit of its own, if the request is still what its charge has made of it. Tells the approver how
@@ -784,17 +781,13 @@ static void settle(Request *request, catalog::Settling *settling) {
     strlcpy(settled.state, settling->state, sizeof settled.state);
     settled.epsilon = request->claim->charged;
     settled.sighted = !release::is_public(request->checked->terms);
-    border::Writer writer = border::Writer::begin();
-    writer.put(settled);
-    Stream stream = open_stream(request->slot);
-    put_reply(&stream, Reply::done, writer.bytes);
-    close_stream(&stream);
+    reply_done(request, settled);
 }
 
 // Reads the rows. Nothing of the answer goes to who has permitted it.
 static void answer_requester(Request *request) {
     catalog::Settling *settling = nullptr;
-    ErrorData *error = in_reading(request, [&] {
+    const bool drawn = does_behind_charge(request, [&] {
         const release::Terms &terms = request->checked->terms;
         if (request->checked->signal != nullptr) {
             settling = release::settle(*request->decision, release::finish_signal(request->round),
@@ -806,11 +799,7 @@ static void answer_requester(Request *request) {
                                    request->ask.time_zone, answer);
         tuplestore_end(answer.rows);
     });
-    if (rows::take_suspension())
-        suspend(request);
-    if (error != nullptr)
-        reply_error(request, behind_charge_of(request, error));
-    else
+    if (drawn)
         settle(request, settling);
 }
 
@@ -876,10 +865,7 @@ static bool select_and_charge(Request *request) {
 
 // The round goes on behind a charge. What it charges next may name columns, so it needs a transaction. False: it has ended.
 static bool go_on(Request *request) {
-    ErrorData *error = in_transaction(request, behind_charge, 0, [&] { release::charged(request->round); });
-    if (error != nullptr)
-        reply_error(request, behind_charge_of(request, error));
-    return error == nullptr;
+    return does_behind_charge(request, [&] { release::charged(request->round); });
 }
 
 // From the first charge to the last, for a request whose charges depend on the rows.
@@ -899,20 +885,10 @@ static bool pay_the_rest(Request *request) {
 // Reads the rows. What was charged stays, whatever happens here.
 static void answer_limit(Request *request) {
     int limit = 0;
-    ErrorData *error = in_transaction(request, behind_charge, 0,
-                                      [&] {
-                                          limit = release::choose_limit(request->checked->paid_by(*request->entry),
-                                                                        *request->wish);
-                                      });
-    if (error != nullptr) {
-        reply_error(request, behind_charge_of(request, error));
-        return;
-    }
-    border::Writer writer = border::Writer::begin();
-    writer.put(limit);
-    Stream stream = open_stream(request->slot);
-    put_reply(&stream, Reply::done, writer.bytes);
-    close_stream(&stream);
+    if (does_behind_charge(request, [&] {
+            limit = release::choose_limit(request->checked->paid_by(*request->entry), *request->wish);
+        }))
+        reply_done(request, limit);
 }
 
 // ---- charged requests ----------------------------------------------------------------------------------------------

@@ -1,14 +1,15 @@
 #include "keeper/waiters.hpp"
 
+#include "border/each.hpp"
+
 namespace dp::keeper {
 
 // Tells whether one of the relations has an entry in the shared table of locks. Fast-path locks have none: nobody waits for them.
 static bool has_entry(const List *relations) {
     bool any = false;
-    ListCell *cell;
-    foreach (cell, relations) {
+    for (Oid relation : border::each_oid(relations)) {
         LOCKTAG tag;
-        SET_LOCKTAG_RELATION(tag, MyDatabaseId, lfirst_oid(cell));
+        SET_LOCKTAG_RELATION(tag, MyDatabaseId, relation);
         any = any || LockWaiterCount(&tag) > 0;
     }
     return any;

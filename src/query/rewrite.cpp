@@ -279,9 +279,8 @@ static Joinable add_joins(Query *leaf, Node *item) {
 }
 
 static void add_from(Query *leaf, const Folded *folded, Node *where) {
-    ListCell *cell;
-    foreach (cell, folded->facades) {
-        leaf->rtable = lappend(leaf->rtable, source_entry(lfirst_oid(cell)));
+    for (Oid facade : border::each_oid(folded->facades)) {
+        leaf->rtable = lappend(leaf->rtable, source_entry(facade));
         border::set_permission(leaf, llast_node(RangeTblEntry, leaf->rtable), ACL_SELECT);
     }
     leaf->jointree = makeFromExpr(static_cast<List *>(copyObject(folded->items)), where);
@@ -526,10 +525,9 @@ static void fold_level(const Level *level, Folded *folded, ParseState *source) {
 }
 
 static Oid first_view(const Folded *folded) {
-    ListCell *cell;
-    foreach (cell, folded->facades)
-        if (OidIsValid(catalog::table_of_facade(lfirst_oid(cell))))
-            return lfirst_oid(cell);
+    for (Oid facade : border::each_oid(folded->facades))
+        if (OidIsValid(catalog::table_of_facade(facade)))
+            return facade;
     elog(ERROR, "a leaf has no restricted view");
 }
 
@@ -722,9 +720,8 @@ static void refuse_replaced(const RangeTblEntry *entry) {
     if (entry->relkind != RELKIND_VIEW || entry->relid < FirstNormalObjectId ||
         OidIsValid(catalog::table_of_facade(entry->relid)) || !catalog::is_registered_view(entry->relid))
         return;
-    ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-                    errmsg("restricted view %s was replaced by another view", catalog::qualified_name(entry->relid)),
-                    errhint("The controller can drop it with dp_unprotect() and make it again with dp_protect().")));
+    refuse_state(psprintf("restricted view %s was replaced by another view", catalog::qualified_name(entry->relid)),
+                 "The controller can drop it with dp_unprotect() and make it again with dp_protect().");
 }
 
 // The cheap exit: most statements have no facade in them. Before 16 a view is seen as the OLD entry of its expanded rule.
@@ -750,12 +747,10 @@ static bool mentions_facade(Node *node, void *context) {
 static void check_dynamic(const Rewrite *rewrite) {
     if (list_length(rewrite->views) < 2 || IsInParallelMode()) // there no release is answered
         return;
-    ListCell *cell;
-    foreach (cell, rewrite->views)
-        if (catalog::has_dynamic_bound(lfirst_oid(cell)))
-            ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-                            errmsg("several queries in one statement are not supported under the bound \"dynamic\""),
-                            errhint("Ask one query on a restricted view at a time.")));
+    for (Oid oid : border::each_oid(rewrite->views))
+        if (catalog::has_dynamic_bound(oid))
+            refuse_form("several queries in one statement are not supported under the bound \"dynamic\"",
+                        "Ask one query on a restricted view at a time.");
 }
 
 // Says what becomes of answers in a materialized view: the server makes and refreshes one, and nothing else that asks, as a
@@ -771,9 +766,7 @@ static void warn_of_refresh() {
 // Which of its scans a statement begins with is up to the server: the answers might be charged before deny() ends it.
 static void refuse_rows_beside(Query *query) {
     if (shows_rows(query))
-        ereport(ERROR,
-                (errcode(ERRCODE_INSUFFICIENT_PRIVILEGE), errmsg("%s", private_rows),
-                 errdetail("The statement asks for answers as well; none was charged."), errhint("%s", rows_remedy)));
+        refuse_right(private_rows, rows_remedy, "The statement asks for answers as well; none was charged.");
 }
 
 int rewrite_statement(Query *query, const char *text, const Request *request) {

@@ -93,15 +93,14 @@ Datum constant_argument(FunctionCallInfo fcinfo, const Aggref *aggref, int posit
     Expr *expr = list_nth_node(TargetEntry, aggref->args, position)->expr;
     if (depends_on_rows(reinterpret_cast<Node *>(expr), nullptr) ||
         contain_mutable_functions(reinterpret_cast<Node *>(expr)))
-        ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-                        errmsg("%s of %s must be a constant or a parameter", what, get_func_name(aggref->aggfnoid))));
+        refuse_form(psprintf("%s of %s must be a constant or a parameter", what, get_func_name(aggref->aggfnoid)));
     auto *aggregation = castNode(AggState, fcinfo->context);
     ExprContext *context = CreateExprContext(aggregation->ss.ps.state);
     bool isnull;
     Datum value = ExecEvalExpr(ExecInitExpr(expr, &aggregation->ss.ps), context, &isnull);
     FreeExprContext(context, true);
     if (isnull)
-        ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("%s must not be null", what)));
+        refuse_value(psprintf("%s must not be null", what));
     return value;
 }
 
@@ -173,14 +172,13 @@ DP_FUNCTION(dp_noisy_count_step) {
 
 DP_FUNCTION(dp_noisy_sum_step) {
     const Call &call = call_of(fcinfo);
-    return add_point(fcinfo,
-                           PG_ARGISNULL(1) ? std::nullopt : rows::sum_point(call.sum, call.kind, PG_GETARG_DATUM(1)));
+    return add_point(fcinfo, PG_ARGISNULL(1) ? std::nullopt : rows::sum_point(call.sum, call.kind, PG_GETARG_DATUM(1)));
 }
 
 DP_FUNCTION(dp_noisy_avg_step) {
     const Call &call = call_of(fcinfo);
     return add_point(fcinfo,
-                           PG_ARGISNULL(1) ? std::nullopt : rows::pair_point(call.pair, call.kind, PG_GETARG_DATUM(1)));
+                     PG_ARGISNULL(1) ? std::nullopt : rows::pair_point(call.pair, call.kind, PG_GETARG_DATUM(1)));
 }
 
 // The final functions leave the state alone, draw anew for each group, and never return NULL.
@@ -190,8 +188,10 @@ DP_FUNCTION(dp_noisy_count) {
     const Call &call = call_of(fcinfo);
     const LatticeState *state = state_argument(fcinfo, 0);
     const int128 rows = state == nullptr ? 0 : state->rows;
-    return release::count_result(
-        border::core([&] { return with_noise(call, privacy::MeasureKind::count, 1, {rows, 0}).first; }), 0);
+    return release::count_result(border::core([&] {
+                                     return with_noise(call, privacy::MeasureKind::count, 1, {rows, 0}).first;
+                                 }),
+                                 0);
 }
 
 DP_FUNCTION(dp_noisy_sum) {
@@ -233,20 +233,18 @@ DP_FUNCTION(dp_marker) {
     const Aggref *aggref = AggGetAggref(fcinfo);
     const char *name = get_func_name(aggref->aggfnoid);
     const bool count = strcmp(name, "dp_count") == 0;
-    ereport(ERROR,
-            (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-             errmsg("%s(%s) needs a restricted view", name, aggref->aggstar ? "*" : "value"),
-             errhint("Read from a view that dp_protect created, or give an epsilon of your own: %s(value, %sepsilon).",
-                     name, count ? "" : "lower, upper, ")));
+    refuse_state(
+        psprintf("%s(%s) needs a restricted view", name, aggref->aggstar ? "*" : "value"),
+        psprintf("Read from a view that dp_protect created, or give an epsilon of your own: %s(value, %sepsilon).",
+                 name, count ? "" : "lower, upper, "));
 }
 
 // dp_low and dp_high mark an aggregate that reads a restricted view, and are gone when the statement is executed.
 static Datum refuse_unread(const char *name) {
-    ereport(ERROR,
-            (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE), errmsg("%s(aggregate) needs a restricted view", name),
-             errhint("Write it around count, sum or avg where these read a view that dp_protect created: SELECT "
-                     "%s(count(*)) FROM view.",
-                     name)));
+    refuse_state(psprintf("%s(aggregate) needs a restricted view", name),
+                 psprintf("Write it around count, sum or avg where these read a view that dp_protect created: SELECT "
+                          "%s(count(*)) FROM view.",
+                          name));
     return Datum(0);
 }
 

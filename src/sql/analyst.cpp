@@ -39,8 +39,7 @@ static const char *remedy_of_deny() {
 
 // The rows of a restricted view: there are none, for anybody (K1).
 DP_FUNCTION(deny) {
-    ereport(ERROR, (errcode(ERRCODE_INSUFFICIENT_PRIVILEGE), errmsg("%s", query::private_rows),
-                    errhint("%s", remedy_of_deny())));
+    refuse_right(query::private_rows, remedy_of_deny());
     return Datum(0);
 }
 
@@ -78,8 +77,7 @@ static Parameters read_parameters(FunctionCallInfo fcinfo) {
         int argument = release_first_parameter + i;
         parameters.types[i] = get_fn_expr_argtype(fcinfo->flinfo, argument);
         if (!OidIsValid(parameters.types[i]))
-            ereport(ERROR, (errcode(ERRCODE_INDETERMINATE_DATATYPE),
-                            errmsg("could not determine the type of parameter $%d", i + 1)));
+            refuse_as(ERRCODE_INDETERMINATE_DATATYPE, psprintf("could not determine the type of parameter $%d", i + 1));
         parameters.types[i] = query::parameter_type(parameters.types[i]);
         ParamExternData *value = &parameters.list->params[i];
         value->isnull = PG_ARGISNULL(argument);
@@ -127,21 +125,18 @@ void check_not_temporary(const query::Leaf *leaf) {
     for (int i = 0; i < leaf->nsources; i++) {
         Oid view = leaf->sources[i].relation;
         if (isAnyTempNamespace(get_rel_namespace(view)))
-            ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-                            errmsg("%s is not a registered restricted view", catalog::qualified_name(view)),
-                            errhint("Restricted views are made with dp_protect().")));
+            refuse_state(psprintf("%s is not a registered restricted view", catalog::qualified_name(view)),
+                         "Restricted views are made with dp_protect().");
     }
 }
 
 void check_one_view(const query::Leaf *leaf, const char *what) {
     if (leaf->nsources > 1)
-        ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-                        errmsg("%s over several restricted views is not supported", what),
-                        errhint("Ask directly, under a policy that permits it.")));
+        refuse_form(psprintf("%s over several restricted views is not supported", what),
+                    "Ask directly, under a policy that permits it.");
     if (leaf->per_unit != nullptr)
-        ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-                        errmsg("%s over a sub-SELECT with one row for each person is not supported", what),
-                        errhint("Ask directly, under a policy that permits it.")));
+        refuse_form(psprintf("%s over a sub-SELECT with one row for each person is not supported", what),
+                    "Ask directly, under a policy that permits it.");
 }
 
 // A keeper reads what is committed. Who has changed settings himself is told so, rather than answered under the old ones.
@@ -257,21 +252,14 @@ static query::Request request_of(FunctionCallInfo fcinfo) {
 
 // Nothing in the text reads a restricted view: say so, naming what it reads instead.
 void refuse_unprotected(const Query *query) {
-    ListCell *cell;
-    foreach (cell, query->rtable) {
-        auto *entry = lfirst_node(RangeTblEntry, cell);
+    for (auto *entry : border::each<RangeTblEntry>(query->rtable)) {
         if (OidIsValid(catalog::expanded_facade(entry)))
-            ereport(ERROR, (errcode(ERRCODE_INSUFFICIENT_PRIVILEGE), errmsg("%s", query::private_rows),
-                            errhint("%s", query::rows_remedy)));
+            refuse_right(query::private_rows, query::rows_remedy);
         if (entry->rtekind == RTE_RELATION && entry->inFromCl)
-            ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-                            errmsg("%s is not a restricted view", catalog::qualified_name(entry->relid)),
-                            errhint("Query a view that was made with dp_protect().")));
+            refuse_state(psprintf("%s is not a restricted view", catalog::qualified_name(entry->relid)),
+                         "Query a view that was made with dp_protect().");
     }
-    ereport(ERROR,
-            (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE), errmsg("the query does not read a restricted view"),
-             errhint("Query a view that was made with dp_protect().")));
-    pg_unreachable();
+    refuse_state("the query does not read a restricted view", "Query a view that was made with dp_protect().");
 }
 
 // Executes the rewritten statement with the caller's own rights, its rows into the function's result.
@@ -295,8 +283,7 @@ Query *rewrite_views(const char *text) {
     AcquireRewriteLocks(parsed.query, true, false);
     List *rewritten = QueryRewrite(parsed.query);
     if (list_length(rewritten) != 1)
-        ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED), errmsg("the query is rewritten by a rule"),
-                        errhint("Pass exactly one SELECT.")));
+        refuse_form("the query is rewritten by a rule", "Pass exactly one SELECT.");
     return linitial_node(Query, rewritten);
 }
 
@@ -315,8 +302,8 @@ static void check_columns(const Query *query, TupleDesc expected) {
         appendStringInfo(&columns, "%s%s %s", i > 0 ? ", " : "",
                          quote_identifier(NameStr(TupleDescAttr(desc, i)->attname)),
                          format_type_be(TupleDescAttr(desc, i)->atttypid));
-    ereport(ERROR, (errcode(ERRCODE_DATATYPE_MISMATCH), errmsg("the declared columns do not match those of the query"),
-                    errhint("Write AS (%s).", columns.data)));
+    refuse_as(ERRCODE_DATATYPE_MISMATCH, "the declared columns do not match those of the query",
+              psprintf("Write AS (%s).", columns.data));
 }
 
 // The result type is declared there, and nowhere else.
@@ -324,9 +311,8 @@ void check_in_from(FunctionCallInfo fcinfo, const char *function) {
     auto *result = reinterpret_cast<ReturnSetInfo *>(fcinfo->resultinfo);
     if (result == nullptr || !IsA(result, ReturnSetInfo) || (result->allowedModes & SFRM_Materialize) == 0 ||
         result->expectedDesc == nullptr)
-        ereport(ERROR,
-                (errcode(ERRCODE_FEATURE_NOT_SUPPORTED), errmsg("%s must be called in FROM", function),
-                 errhint("Write SELECT * FROM %s(...) AS (n bigint), with the columns of your query.", function)));
+        refuse_form(psprintf("%s must be called in FROM", function),
+                    psprintf("Write SELECT * FROM %s(...) AS (n bigint), with the columns of your query.", function));
 }
 
 DP_CALL(dp_query) {

@@ -21,7 +21,7 @@ struct Page {
     const catalog::Settings *settings;
     const catalog::Policy *policy;
 
-    void put(const char *item, const char *name, const char *value) const { rows.put({item, name, value}); }
+    void put(const char *item, const char *name, const char *value) const { rows.put(item, name, value); }
 };
 } // namespace
 
@@ -75,12 +75,10 @@ static List *with_name(List *names, const char *name) {
 }
 
 static Columns put_columns(const Page &page) {
-    Oid types[3] = {OIDOID, OIDOID, TEXTARRAYOID};
-    Datum values[3] = {ObjectIdGetDatum(page.settings->view), ObjectIdGetDatum(page.settings->relation),
-                       types_of_columns(page.settings->view)};
     Columns columns = {};
+    const catalog::Typed types = {TEXTARRAYOID, types_of_columns(page.settings->view)};
     catalog::Visit visit = catalog::Visit::read();
-    const uint64 rows = visit.run(columns_sql, 3, types, values);
+    const uint64 rows = run(visit, columns_sql, page.settings->view, page.settings->relation, types);
     MemoryContextSwitchTo(visit.spi.caller); // the lists outlive the visit
     for (uint64 row = 0; row < rows; row++) {
         page.put("column", visit.spi.text(row, 1), visit.spi.text(row, 2));
@@ -103,11 +101,9 @@ static void put_unit(const Page &page) {
 
 // Leaves out expressions over columns that the view does not show.
 static void put_totals(const Page &page) {
-    Oid types[1] = {OIDOID};
-    Datum values[1] = {ObjectIdGetDatum(page.settings->relation)};
     List *totals = NIL; // expressions and totals, by turns
     catalog::Visit visit = catalog::Visit::read();
-    const uint64 rows = visit.run(totals_sql, 1, types, values);
+    const uint64 rows = run(visit, totals_sql, page.settings->relation);
     MemoryContextSwitchTo(visit.spi.caller); // the list outlives the visit
     for (uint64 row = 0; row < rows; row++)
         totals = lappend(lappend(totals, visit.spi.text(row, 1)), visit.spi.text(row, 2));
@@ -130,14 +126,14 @@ static void put_preference(const Page &page) {
     else if (policy.selection == catalog::Selection::released)
         page.put("policy", "tau_var", float8out_internal(*policy.tau_var));
     page.put("policy", "mechanism",
-             policy.mechanism == privacy::Mechanism::laplace     ? "laplace"
-             : policy.mechanism == privacy::Mechanism::automatic ? "auto"
-                                                                 : psprintf("gaussian, delta %s", printed(policy.delta)));
+             policy.mechanism == privacy::Mechanism::laplace ? "laplace"
+             : policy.mechanism == privacy::Mechanism::automatic
+                 ? "auto"
+                 : psprintf("gaussian, delta %s", printed(policy.delta)));
     page.put("policy", "epsilon",
              psprintf("from %s to %s an answer", printed(policy.epsilon_min), printed(policy.epsilon_max)));
     if (policy.share)
-        page.put("policy", "share",
-                 psprintf("%s%s", printed(*policy.share), policy.profile ? " (risk profile)" : ""));
+        page.put("policy", "share", psprintf("%s%s", printed(*policy.share), policy.profile ? " (risk profile)" : ""));
 }
 
 // Returns an interval as it looks in every session.
@@ -184,10 +180,9 @@ static const char *estimate_alone(const char *text, Verdict *verdict) {
 
 // Says how large a group must be of a column without declared or derived groups.
 static int64 threshold_of(const Page &page, const List *columns) {
-    ListCell *cell;
-    foreach (cell, columns) {
+    for (auto *item : border::each<const char>(columns)) {
         Verdict verdict = {};
-        auto *name = static_cast<const char *>(lfirst(cell));
+        auto *name = item;
         const char *refusal = estimate_alone(
             psprintf("SELECT %s, count(*) FROM %s GROUP BY %s", name, page.settings->view_name, name), &verdict);
         if (refusal == nullptr && verdict.estimate.threshold > 0)
@@ -235,11 +230,10 @@ DP_CALL(dp_about) {
     catalog::Reading reading = catalog::Reading::open();
     catalog::Settings *settings = catalog::read_settings(reading, view);
     if (settings == nullptr && get_rel_name(view) == nullptr)
-        ereport(ERROR, (errcode(ERRCODE_UNDEFINED_TABLE), errmsg("relation with OID %u does not exist", view)));
+        refuse_as(ERRCODE_UNDEFINED_TABLE, psprintf("relation with OID %u does not exist", view));
     if (settings == nullptr)
-        ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-                        errmsg("%s is not a restricted view", catalog::qualified_name(view)),
-                        errhint("Ask about a view that was made with dp_protect().")));
+        refuse_state(psprintf("%s is not a restricted view", catalog::qualified_name(view)),
+                     "Ask about a view that was made with dp_protect().");
     catalog::Policy *policy = catalog::policy_of(reading, settings, catalog::current_asker());
     const Page page = {rows, settings, policy};
     reading.close();
@@ -251,9 +245,7 @@ DP_CALL(dp_about) {
     put_preference(page);
     put_other_groups(page, columns.ungrouped);
     const privacy::Repeated standing = put_price(page, "count(*)");
-    ListCell *cell;
-    foreach (cell, columns.summed) {
-        auto *column = static_cast<const char *>(lfirst(cell));
+    for (auto *column : border::each<const char>(columns.summed)) {
         (void)put_price(page, psprintf("sum(%s)", column));
         (void)put_price(page, psprintf("avg(%s)", column));
     }

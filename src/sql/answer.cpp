@@ -110,11 +110,10 @@ constexpr char answer_cursor[] = "dp_answer";
 static void hold_answer(const release::Answer *answer) {
     const char *rows = psprintf(INT64_FORMAT, tuplestore_tuple_count(answer->rows));
     if (!border::can_hold_rows())
-        ereport(ERROR, (errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-                        errmsg("the answer of %s rows is too large for one jsonb value", rows),
-                        errdetail("It is charged. As one value it would take more than %zu MB of memory.",
-                                  room_for_answer() / (1024 * 1024)),
-                        errhint("Call the procedure by itself: its rows are then in a cursor.")));
+        refuse_size(psprintf("the answer of %s rows is too large for one jsonb value", rows),
+                    "Call the procedure by itself: its rows are then in a cursor.",
+                    psprintf("It is charged. As one value it would take more than %zu MB of memory.",
+                             room_for_answer() / (1024 * 1024)));
     border::hold_rows(answer_cursor, "the answer of dp_rdr", answer->desc, answer->rows);
     ereport(
         WARNING,

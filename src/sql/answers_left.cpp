@@ -2,6 +2,7 @@
 #include "sql/call_arguments.hpp"
 #include "sql/explain_page.hpp"
 #include "sql/refusal.hpp"
+#include "sql/result_rows.hpp"
 
 namespace dp::sql {
 
@@ -75,9 +76,8 @@ static void number_sums(List *charges) {
 }
 
 static bool all_are_given_again(const List *charges) {
-    ListCell *cell;
-    foreach (cell, charges)
-        if (!static_cast<const Charged *>(lfirst(cell))->once)
+    for (auto *charge : border::each<const Charged>(charges))
+        if (!charge->once)
             return false;
     return true;
 }
@@ -110,9 +110,8 @@ Left answers_left(const char *text, bool fresh) {
     if (refusal != nullptr)
         return Left{true, 0, refusal};
     Left unpriced = {};
-    ListCell *cell;
-    foreach (cell, calls) {
-        Left left = leaf_left(static_cast<Call *>(lfirst(cell)), &round);
+    for (auto *call : border::each<Call>(calls)) {
+        Left left = leaf_left(call, &round);
         if (left.known) // it is not answered at all
             return left;
         if (left.reason != nullptr)
@@ -127,13 +126,8 @@ Left answers_left(const char *text, bool fresh) {
 
 DP_CALL(dp_remaining) {
     require(fcinfo, 0, "query");
-    TupleDesc desc;
-    if (get_call_result_type(fcinfo, nullptr, &desc) != TYPEFUNC_COMPOSITE)
-        elog(ERROR, "dp_remaining returns a row");
     Left left = answers_left(text_argument(fcinfo, 0), false);
-    Datum values[2] = {Int64GetDatum(left.answers), CStringGetTextDatum(left.reason)};
-    bool nulls[2] = {!left.known, false};
-    PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(desc), values, nulls)));
+    return record(fcinfo, catalog::if_given(left.known, int64{left.answers}), left.reason);
 }
 
 } // namespace dp::sql

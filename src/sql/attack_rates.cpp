@@ -1,12 +1,11 @@
 // dp_attack_risk: what the answers so far can tell an attacker, in rates of hits and false alarms (doc/formulas.md 7.4).
 #include "privacy/attack.hpp"
 
-#include "border/guard.hpp"
-#include "catalog/access.hpp"
 #include "catalog/settings.hpp"
 #include "sql/call_arguments.hpp"
 #include "sql/controller.hpp"
 #include "sql/had.hpp"
+#include "sql/result_rows.hpp"
 
 using dp::catalog::Visit;
 
@@ -34,7 +33,8 @@ struct Charged {
 // A role counts what it can have had, whoever was charged for it; its owner's rights give it the rows themselves.
 const char *const charged_sql = DP_HAD R"sql(
 , entry AS (
-  SELECT l.*, $2 IS NULL OR )sql" DP_HAS_HAD R"sql( AS mine, l.account = 'public' AS public, l.table_id = t.domain AS own,
+  SELECT l.*, $2 IS NULL OR )sql" DP_HAS_HAD
+                                       R"sql( AS mine, l.account = 'public' AS public, l.table_id = t.domain AS own,
     l.kind IN ('pure', 'selection', 'bound') OR l.kind = 'increment' AND l.basis = 'epsilon' AS pure
   FROM dp_rdr.protected_table t JOIN dp_rdr.privacy_domain d ON t.domain IN (d.id, d.joined_into)
   JOIN dp_rdr.ledger_row l ON l.table_id = d.id
@@ -61,29 +61,16 @@ SELECT (SELECT count(*) FROM counted WHERE kind NOT IN ('selection', 'increment'
   coalesce((SELECT pg_has_role($2, c.relowner, 'MEMBER') FROM pg_class c WHERE c.oid = $1), false)
 FROM counted)sql";
 
-static double number(int column) {
-    bool isnull;
-    return DatumGetFloat8(border::Spi::value(0, column, &isnull));
-}
-
 // role: none for those of everybody.
 static Charged read_charged(Oid relation, Oid role) {
-    Charged charged = {};
-    Oid types[2] = {OIDOID, OIDOID};
-    Datum values[2] = {ObjectIdGetDatum(relation), ObjectIdGetDatum(role)};
+    constexpr double up = 1 + 1e-9; // sums of decimals as doubles
+    const auto sum = [](int column) { return catalog::value_at<double>(0, column) * up; };
     Visit visit = Visit::read();
-    visit.run(charged_sql, 2, types, values, OidIsValid(role) ? "  " : " n");
-    bool isnull;
-    charged.answers = DatumGetInt64(border::Spi::value(0, 1, &isnull));
-    charged.conditional = DatumGetInt64(border::Spi::value(0, 2, &isnull));
-    charged.whole = DatumGetBool(border::Spi::value(0, 3, &isnull));
-    charged.by_epsilon = DatumGetBool(border::Spi::value(0, 4, &isnull));
-    // Sums of decimals as doubles: upwards.
-    constexpr double up = 1 + 1e-9;
-    charged.losses[0] = {number(5) * up, 0, number(6) * up};
-    charged.losses[1] = {number(7) * up, number(8) * up, number(9) * up};
-    charged.losses[2] = {number(10) * up, number(11) * up, number(12) * up};
-    charged.reads = DatumGetBool(border::Spi::value(0, 13, &isnull));
+    run(visit, charged_sql, relation, catalog::if_given(OidIsValid(role), role));
+    const Charged charged = {
+        catalog::value_at<int64>(0, 1), catalog::value_at<int64>(0, 2),
+        catalog::value_at<bool>(0, 3),  catalog::value_at<bool>(0, 4),
+        catalog::value_at<bool>(0, 13), {{sum(5), 0, sum(6)}, {sum(7), sum(8), sum(9)}, {sum(10), sum(11), sum(12)}}};
     visit.leave();
     return charged;
 }
@@ -111,8 +98,9 @@ static void tell(const Charged &charged, const char *seen, bool bounded) {
     if (!bounded) {
         const char *why = charged.reads ? "the role may act as the owner of the table, who reads its rows"
                                         : "the epsilon of some was chosen from the data";
-        ereport(NOTICE, (errmsg("nothing bounds what answers %s tell: %s", seen, why),
-                         errdetail("Charges whose epsilon was chosen from the data: " INT64_FORMAT ".", charged.conditional)));
+        ereport(NOTICE,
+                (errmsg("nothing bounds what answers %s tell: %s", seen, why),
+                 errdetail("Charges whose epsilon was chosen from the data: " INT64_FORMAT ".", charged.conditional)));
         return;
     }
     constexpr double alarms = 0.01, prior = 0.1;
@@ -134,19 +122,14 @@ static void tell(const Charged &charged, const char *seen, bool bounded) {
                             charged.conditional))));
 }
 
-static void put_rates(ReturnSetInfo *result, const Charged &charged, bool bounded) {
+static void put_rates(const ResultRows &rows, const Charged &charged, bool bounded) {
     static const double rates[] = {0.001, 0.01, 0.05, 0.1, 0.25, 0.5}, priors[] = {0.01, 0.1, 0.5};
     const double advantage = bounded ? advantage_of(charged) : 1;
     for (double fpr : rates) {
         CHECK_FOR_INTERRUPTS();
         const double tpr = bounded ? tpr_of(charged, fpr) : 1;
-        for (double prior : priors) {
-            Datum values[5] = {Float8GetDatum(fpr), Float8GetDatum(tpr), Float8GetDatum(advantage),
-                               Float8GetDatum(prior),
-                               Float8GetDatum(bounded ? privacy::largest_hit_rate(tpr, fpr, prior) : 1)};
-            bool nulls[5] = {};
-            tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
-        }
+        for (double prior : priors)
+            rows.put(fpr, tpr, advantage, prior, bounded ? privacy::largest_hit_rate(tpr, fpr, prior) : 1);
     }
 }
 
@@ -164,16 +147,14 @@ DP_CALL(dp_attack_risk) {
     Charged charged = read_charged(relation, role);
     const char *name = catalog::qualified_name(relation);
     if (!charged.whole)
-        ereport(ERROR,
-                (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-                 errmsg("the ledger of %s does not add up to its totals", name),
-                 errhint("dp_verify_ledger(%s, \"full\" => true) tells where; after a restore of a part, dp_protect() on "
-                         "the table.",
-                         quote_literal_cstr(name))));
+        refuse_state(
+            psprintf("the ledger of %s does not add up to its totals", name),
+            psprintf("dp_verify_ledger(%s, \"full\" => true) tells where; after a restore of a part, dp_protect() on "
+                     "the table.",
+                     quote_literal_cstr(name)));
     // Under the public account answers of the other kind are nobody's; to a role they were given.
     const bool bounded = of_role == nullptr || (charged.conditional == 0 && !charged.reads);
-    InitMaterializedSRF(fcinfo, 0);
-    put_rates(reinterpret_cast<ReturnSetInfo *>(fcinfo->resultinfo), charged, bounded);
+    put_rates(ResultRows(fcinfo), charged, bounded);
     tell(charged,
          of_role == nullptr ? psprintf("about %s", name)
                             : psprintf("about %s that role %s can have had", name, of_role),

@@ -36,8 +36,8 @@ static const char *all_checks() {
             for (int i = 0; i < chapters[c]->nchecks; i++)
                 if (strcmp(chapters[c]->checks[i].severity, severity) == 0)
                     add_check(&sql, place++, chapters[c]->checks[i]);
-    return psprintf("%s%s) x ORDER BY place, object COLLATE \"C\", finding COLLATE \"C\", remedy COLLATE \"C\"", names.data,
-                    sql.data);
+    return psprintf("%s%s) x ORDER BY place, object COLLATE \"C\", finding COLLATE \"C\", remedy COLLATE \"C\"",
+                    names.data, sql.data);
 }
 
 DP_CALL(dp_audit) {
@@ -45,20 +45,17 @@ DP_CALL(dp_audit) {
     const ResultRows rows(fcinfo);
     if (!superuser_arg(owner)) {
         // Every look at the catalog runs as this role: it cannot be trusted, and may not even be able to look.
-        rows.put({"critical", "schema dp_rdr",
-                  psprintf("belongs to %s, who is not a superuser", quote_identifier(GetUserNameFromId(owner, false))),
-                  psprintf("ALTER SCHEMA dp_rdr OWNER TO %s;",
-                           quote_identifier(GetUserNameFromId(BOOTSTRAP_SUPERUSERID, false)))});
+        rows.put("critical", "schema dp_rdr",
+                 psprintf("belongs to %s, who is not a superuser", quote_identifier(GetUserNameFromId(owner, false))),
+                 psprintf("ALTER SCHEMA dp_rdr OWNER TO %s;",
+                          quote_identifier(GetUserNameFromId(BOOTSTRAP_SUPERUSERID, false))));
         return Datum(0);
     }
-    Oid types[1] = {OIDOID};
-    Datum values[1] = {ObjectIdGetDatum(caller)};
     Visit visit = Visit::read();
-    bool controls = visit.run(psprintf("%sSELECT FROM controlled", catalog::subject_sql()), 1, types, values) > 0;
+    bool controls = run(visit, psprintf("%sSELECT FROM controlled", catalog::subject_sql()), caller) > 0;
     if (!controls && !superuser_arg(caller))
-        ereport(ERROR, (errcode(ERRCODE_INSUFFICIENT_PRIVILEGE), errmsg("must be owner of a protected table"),
-                        errhint("The controller of a table is its owner.")));
-    rows.put_all(visit, psprintf("%s%s", catalog::subject_sql(), all_checks()), 1, types, values);
+        refuse_right("must be owner of a protected table", "The controller of a table is its owner.");
+    rows.put_all(visit, run(visit, psprintf("%s%s", catalog::subject_sql(), all_checks()), caller));
     visit.leave();
     return Datum(0);
 }

@@ -17,8 +17,7 @@ static AttrNumber checked_column(Oid relation, const char *name) {
     AttrNumber attno = get_attnum(relation, name);
     if (attno <= 0)
         refuse_as(ERRCODE_UNDEFINED_COLUMN,
-                  psprintf("column \"%s\" of %s does not exist", name, catalog::qualified_name(relation)), nullptr,
-                  nullptr);
+                  psprintf("column \"%s\" of %s does not exist", name, catalog::qualified_name(relation)));
     return attno;
 }
 
@@ -135,7 +134,7 @@ DP_CALL(dp_set_bounds) {
         relation,
         "INSERT INTO dp_rdr.column_bounds AS b (relation, column_name, lower, upper) VALUES ($1::regclass, $2, $3, $4) "
         "ON CONFLICT (relation, column_name) DO UPDATE SET lower = excluded.lower, upper = excluded.upper",
-        {relation, bounds.column, {NUMERICOID, bounds.lower}, {NUMERICOID, bounds.upper}});
+        relation, bounds.column, Typed{NUMERICOID, bounds.lower}, Typed{NUMERICOID, bounds.upper});
     PG_RETURN_VOID();
 }
 
@@ -174,7 +173,7 @@ DP_CALL(dp_set_groups) {
     change(relation,
            "INSERT INTO dp_rdr.column_groups AS g (relation, column_name, groups) VALUES ($1::regclass, $2, $3) "
            "ON CONFLICT (relation, column_name) DO UPDATE SET groups = excluded.groups",
-           {relation, column, {TEXTARRAYOID, PointerGetDatum(groups)}});
+           relation, column, Typed{TEXTARRAYOID, PointerGetDatum(groups)});
     if (!is_silent() && domain.find(Datum{0}, true) < 0 && rows::is_nullable_column(relation, attno))
         ereport(NOTICE, (errmsg("column %s of %s may be NULL, and its groups lack NULL: rows with NULL are in no group",
                                 quote_identifier(column), catalog::qualified_name(relation))));
@@ -187,7 +186,7 @@ static Datum unset(FunctionCallInfo fcinfo, const char *what) {
     const Oid relation = protected_relation(PG_GETARG_OID(0));
     const char *column = text_argument(fcinfo, 1), *name = catalog::qualified_name(relation);
     if (change(relation, psprintf("DELETE FROM dp_rdr.column_%s WHERE relation::oid = $1 AND column_name = $2", what),
-               {relation, column}) == 0)
+               relation, column) == 0)
         refuse_state(psprintf("column %s of %s has no declared %s", quote_identifier(column), name, what),
                      psprintf("dp_settings(%s) shows what is declared.", quote_literal_cstr(name)));
     PG_RETURN_VOID();

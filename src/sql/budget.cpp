@@ -22,12 +22,7 @@ template <int Places> static int percent_of(privacy::Decimal<Places> used, priva
 template <int Places>
 static void put(const ResultRows &rows, const char *name, privacy::Decimal<Places> used, privacy::Decimal<Places> total,
                 const char *period_end = nullptr) {
-    rows.set("name", name);
-    rows.set("used", catalog::to_numeric(used));
-    rows.set("total", catalog::to_numeric(total));
-    rows.set("percent", Int32GetDatum(percent_of(used, total)));
-    rows.set("period_end", period_end);
-    rows.put();
+    rows.put(name, used, total, percent_of(used, total), period_end);
 }
 
 // The basic rule stands beside the cap as long as it lasts (formulas.md 5.4): the one that is closer to its end is no limit yet.
@@ -74,7 +69,7 @@ bool read_budget(Oid relation, Budget *budget) {
     catalog::Reading reading = catalog::Reading::open();
     const catalog::Bound *bound = catalog::read_bound(reading, relation);
     const bool found =
-        bound != nullptr && catalog::read_odometer(reading, bound->id_text, &budget->odometer, nullptr);
+        bound != nullptr && catalog::read_odometer(reading, bound->id_text, &budget->odometer, &budget->counts);
     reading.close();
     if (!found)
         return false;
@@ -96,12 +91,8 @@ DP_FUNCTION(dp_budget) {
         put_zcdp(rows, budget.bound, budget.odometer.totals.of_public);
     else if (budget.bound.bound != privacy::Bound::none)
         put_uses(rows, budget.bound, budget.odometer.totals.of_public);
-    rows.set("name", "epsilon");
-    rows.set("used", catalog::to_numeric(conditional.epsilon));
-    rows.put();
-    rows.set("name", "rho");
-    rows.set("used", catalog::to_numeric(conditional.rho));
-    rows.put();
+    rows.put("epsilon", conditional.epsilon);
+    rows.put("rho", conditional.rho);
     return Datum(0);
 }
 

@@ -9,6 +9,7 @@ namespace dp::sql {
 struct Budget {
     privacy::BoundSettings bound;
     privacy::Odometer odometer; // in the epoch that the settings have come to, and the periods of now
+    catalog::Counts counts;
 };
 
 // Returns the first day after the period that the sums of an account are in (of standing()); null without one.

@@ -12,35 +12,32 @@ namespace dp::sql {
 
 // Runs a statement for every column of the catalog that names a relation: format() writes it, the table's name as its first argument,
 // the column's as its second.
-static void run_for_columns(const Visit &visit, const char *format, Parameters parameters) {
+template <class... T> static void run_for_columns(const Visit &visit, const char *format, const T &...values) {
     const uint64 n =
         run(visit,
             "SELECT format($1, c.relname, a.attname) FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid "
             "WHERE c.relnamespace = 'dp_rdr'::regnamespace AND c.relkind = 'r' AND NOT a.attisdropped "
             "AND a.atttypid = 'dp_rdr.relation'::regtype",
-            {format});
+            format);
     List *statements = NIL;
     for (uint64 i = 0; i < n; i++)
         statements = lappend(statements, visit.spi.text(i, 1));
-    ListCell *cell;
-    foreach (cell, statements)
-        run(visit, static_cast<const char *>(lfirst(cell)), parameters);
+    for (auto *item : border::each<const char>(statements))
+        run(visit, item, values...);
 }
 
 void move_declarations(Oid from, Oid to) {
     Visit visit = Visit::write();
-    run_for_columns(visit, "UPDATE dp_rdr.%1$I SET %2$I = $2 WHERE %2$I::oid = $1", {from, to});
+    run_for_columns(visit, "UPDATE dp_rdr.%1$I SET %2$I = $2 WHERE %2$I::oid = $1", from, to);
     visit.leave();
 }
 
 void forget_dropped_relations(const Visit &visit) {
     run_for_columns(
-        visit,
-        psprintf("UPDATE dp_rdr.%%1$I SET %%2$I = %s WHERE ctid = ANY (ARRAY(SELECT x.ctid FROM dp_rdr.%%1$I x "
-                 "WHERE x.%%2$I::oid < %s AND NOT EXISTS (SELECT FROM pg_class r WHERE r.oid = x.%%2$I) "
-                 "FOR UPDATE SKIP LOCKED))",
-                 absent_sql("%2$I"), absent_sql("0")),
-        {});
+        visit, psprintf("UPDATE dp_rdr.%%1$I SET %%2$I = %s WHERE ctid = ANY (ARRAY(SELECT x.ctid FROM dp_rdr.%%1$I x "
+                        "WHERE x.%%2$I::oid < %s AND NOT EXISTS (SELECT FROM pg_class r WHERE r.oid = x.%%2$I) "
+                        "FOR UPDATE SKIP LOCKED))",
+                        absent_sql("%2$I"), absent_sql("0")));
 }
 
 void refresh_owner(Oid relation) {
@@ -49,7 +46,7 @@ void refresh_owner(Oid relation) {
     const bool other = run(visit,
                            "SELECT o.id FROM dp_rdr.protected_table t JOIN dp_rdr.odometer o ON o.id = t.domain "
                            "WHERE t.relation::oid = $1 AND o.owner::oid <> $2",
-                           {relation, owner}) == 1;
+                           relation, owner) == 1;
     const char *id = other ? visit.spi.text(0, 1) : nullptr;
     visit.leave();
     if (id != nullptr)
@@ -61,7 +58,7 @@ void remember_names(Oid view, Oid relation) {
     run(visit,
         "WITH t AS (UPDATE dp_rdr.protected_table SET name = $4 WHERE relation::oid = $2 AND name IS DISTINCT FROM $4) "
         "UPDATE dp_rdr.restricted_view SET name = $3 WHERE view::oid = $1 AND name IS DISTINCT FROM $3",
-        {view, relation, catalog::qualified_name(view), catalog::qualified_name(relation)});
+        view, relation, catalog::qualified_name(view), catalog::qualified_name(relation));
     visit.leave();
     refresh_owner(relation);
 }
@@ -91,11 +88,11 @@ static bool find_earlier(Oid view, Oid relation, Oid *earlier_view, Oid *earlier
     Visit visit = Visit::write();
     const bool found =
         run(visit, psprintf(earlier_sql, owned_sql("d.id"), catalog::is_known_to_citus(relation) ? or_shard_sql : ""),
-            {catalog::qualified_name(relation), catalog::relation_owner(relation), superuser_arg(visit.role.saved_role),
-             catalog::qualified_name(view), relation}) == 1;
+            catalog::qualified_name(relation), catalog::relation_owner(relation), superuser_arg(visit.role.saved_role),
+            catalog::qualified_name(view), relation) == 1;
     if (found) {
-        *earlier_view = oid_at(0, 1);
-        *earlier_relation = oid_at(0, 2);
+        *earlier_view = catalog::value_at<Oid>(0, 1);
+        *earlier_relation = catalog::value_at<Oid>(0, 2);
     }
     visit.leave();
     return found;
@@ -106,7 +103,7 @@ static void grant_again(Oid view) {
     uint64 rows = run(visit,
                       "SELECT string_agg(r.oid::regrole::text, ', ' ORDER BY r.oid) FROM dp_rdr.policy p "
                       "JOIN pg_roles r ON r.oid = p.grantee WHERE p.view::oid = $1 HAVING count(*) > 0",
-                      {view});
+                      view);
     const char *grantees = rows == 1 ? visit.spi.text(0, 1) : nullptr;
     visit.leave();
     if (grantees != nullptr)

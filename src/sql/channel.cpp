@@ -47,12 +47,11 @@ DP_CALL(dp_requests_channel) {
     Oid relation = table_behind(reading, PG_GETARG_OID(0)), role = GetUserId();
     const char *name = get_rel_name(relation);
     if (name == nullptr)
-        ereport(ERROR, (errcode(ERRCODE_UNDEFINED_TABLE), errmsg("relation with OID %u does not exist", relation)));
+        refuse_as(ERRCODE_UNDEFINED_TABLE, psprintf("relation with OID %u does not exist", relation));
     const catalog::Bound *bound = catalog::read_bound(reading, relation);
     if (bound == nullptr || !(border::owns_relation(relation, role) || catalog::is_reviewer(reading, relation, role)))
-        ereport(ERROR, (errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-                        errmsg("role \"%s\" decides on no request about %s", GetUserNameFromId(role, false), name),
-                        errhint("The owner of a protected table decides, and whom dp_set_review() names.")));
+        refuse_right(psprintf("role \"%s\" decides on no request about %s", GetUserNameFromId(role, false), name),
+                     "The owner of a protected table decides, and whom dp_set_review() names.");
     reading.close();
     return CStringGetTextDatum(channel_of(bound->id_text, relation));
 }

@@ -8,14 +8,14 @@ namespace dp::sql {
 
 void check_owner(Oid relation) {
     if (!SearchSysCacheExists1(RELOID, ObjectIdGetDatum(relation)))
-        ereport(ERROR, (errcode(ERRCODE_UNDEFINED_TABLE), errmsg("relation with OID %u does not exist", relation)));
+        refuse_as(ERRCODE_UNDEFINED_TABLE, psprintf("relation with OID %u does not exist", relation));
     if (!border::owns_relation(relation, GetUserId()))
-        refuse_as(ERRCODE_INSUFFICIENT_PRIVILEGE, psprintf("must be owner of %s", catalog::qualified_name(relation)),
-                  nullptr, "The controller of a table is its owner.");
+        refuse_right(psprintf("must be owner of %s", catalog::qualified_name(relation)),
+                     "The controller of a table is its owner.");
 }
 
 uint64 run_with_oid(const Visit &visit, const char *sql, Oid oid) {
-    return run(visit, sql, {oid});
+    return run(visit, sql, oid);
 }
 
 Oid protected_relation(Oid relation) {
@@ -45,7 +45,7 @@ catalog::Settings *settings_of_view(Oid view) {
 
 void refuse_moving(Oid relation) {
     refuse_as(ERRCODE_LOCK_NOT_AVAILABLE,
-              psprintf("the domain of %s is being changed by another call", catalog::qualified_name(relation)), nullptr,
+              psprintf("the domain of %s is being changed by another call", catalog::qualified_name(relation)),
               "Try again.");
 }
 
@@ -65,11 +65,11 @@ void check_owns_domain(const Visit &visit, Oid relation, Oid role) {
                      "WHERE t.relation::oid = $1 ORDER BY 1",
                      relation);
     for (uint64 i = 0; i < n; i++) {
-        const Oid other = oid_at(i, 1);
+        const Oid other = catalog::value_at<Oid>(i, 1);
         if (!border::owns_relation(other, role))
-            refuse_as(ERRCODE_INSUFFICIENT_PRIVILEGE,
-                      psprintf("must be owner of %s as well, whose totals these are", catalog::qualified_name(other)),
-                      nullptr, "All tables with data of the same people have one owner.");
+            refuse_right(
+                psprintf("must be owner of %s as well, whose totals these are", catalog::qualified_name(other)),
+                "All tables with data of the same people have one owner.");
     }
 }
 

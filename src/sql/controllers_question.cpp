@@ -16,9 +16,8 @@ namespace dp::sql {
 static rows::Question *prepared(query::Leaf *leaf, ParamListInfo parameters, privacy::Mechanism mechanism) {
     Oid relation = catalog::table_of_facade(leaf->view);
     if (!border::owns_relation(relation, GetUserId()))
-        ereport(ERROR, (errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-                        errmsg("must be owner of the table behind %s", catalog::qualified_name(leaf->view)),
-                        errhint("Only the controller may look at the risk; analysts ask through dp_query().")));
+        refuse_right(psprintf("must be owner of the table behind %s", catalog::qualified_name(leaf->view)),
+                     "Only the controller may look at the risk; analysts ask through dp_query().");
     catalog::Reading reading = catalog::Reading::open();
     rows::Question *question = rows::prepare(reading, leaf, parameters);
     question->asker = catalog::current_asker();

@@ -10,6 +10,7 @@
 #include "sql/call_arguments.hpp"
 #include "sql/controller.hpp"
 #include "sql/decide_requests.hpp"
+#include "sql/result_rows.hpp"
 #include "sql/role_type.hpp"
 #include "sql/row_json.hpp"
 
@@ -49,10 +50,9 @@ static void check_state_name(const char *state) {
     for (const char *known : states)
         if (strcmp(state, known) == 0)
             return;
-    ereport(ERROR,
-            (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("unknown state \"%s\"", state),
-             errhint("Use 'pending', 'charged', 'answered', 'held', 'rejected', 'withdrawn', 'denied' or 'expired'; "
-                     "NULL for all.")));
+    refuse_value(psprintf("unknown state \"%s\"", state),
+                 "Use 'pending', 'charged', 'answered', 'held', 'rejected', 'withdrawn', 'denied' or 'expired'; "
+                 "NULL for all.");
 }
 
 DP_CALL(dp_requests) {
@@ -95,14 +95,11 @@ const catalog::Requested *answered_request(int64 id) {
     reading.close();
     bool there = strcmp(request->state, "answered") == 0 || (owner && held);
     if (!there || request->rows == nullptr)
-        ereport(
-            ERROR,
-            (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-             errmsg("there is nothing to fetch: request " INT64_FORMAT " is %s", id, catalog::shown_state(*request)),
-             strcmp(request->state, "charged") == 0
-                 ? errhint(
-                       "It is being answered; if that takes longer than its query it has failed, and its charge stays.")
-                 : errhint("dp_requests(NULL) shows the state of your requests.")));
+        refuse_state(
+            psprintf("there is nothing to fetch: request " INT64_FORMAT " is %s", id, catalog::shown_state(*request)),
+            strcmp(request->state, "charged") == 0
+                ? "It is being answered; if that takes longer than its query it has failed, and its charge stays."
+                : "dp_requests(NULL) shows the state of your requests.");
     return request;
 }
 
@@ -126,8 +123,8 @@ void check_fetched_columns(const catalog::Requested &request, TupleDesc expected
     for (int i = 0; i < n; i++)
         appendStringInfo(&columns, "%s%s %s", i + before > 0 ? ", " : "",
                          quote_identifier(TextDatumGetCString(names[i])), format_type_be(release::type_kept(types[i])));
-    ereport(ERROR, (errcode(ERRCODE_DATATYPE_MISMATCH), errmsg("the declared columns are not those of the answer"),
-                    errhint("Write AS (%s).", columns.data)));
+    refuse_as(ERRCODE_DATATYPE_MISMATCH, "the declared columns are not those of the answer",
+              psprintf("Write AS (%s).", columns.data));
 }
 
 DP_CALL(dp_fetch) {
@@ -176,12 +173,11 @@ static void read_selection(FunctionCallInfo fcinfo, release::Approval *approval)
         return;
     bool tau = strcmp(selection, "within_domain") == 0 || strcmp(selection, "within_data") == 0;
     if (!tau && strcmp(selection, "released") != 0)
-        ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("unknown selection \"%s\"", selection),
-                        errhint("Use 'within_domain' or 'within_data' with tau, 'released' with tau_var.")));
+        refuse_value(psprintf("unknown selection \"%s\"", selection),
+                     "Use 'within_domain' or 'within_data' with tau, 'released' with tau_var.");
     if (tau ? !approval->has_tau : !approval->has_tau_var)
-        ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-                        errmsg("selection \"%s\" needs %s", selection, tau ? "tau" : "tau_var"),
-                        errhint("Pass it as well, or leave the selection out.")));
+        refuse_value(psprintf("selection \"%s\" needs %s", selection, tau ? "tau" : "tau_var"),
+                     "Pass it as well, or leave the selection out.");
     approval->within_data = strcmp(selection, "within_data") == 0;
 }
 
@@ -192,8 +188,8 @@ static void read_basis(FunctionCallInfo fcinfo, release::Approval *approval) {
     approval->is_public = strcmp(basis, "public") == 0;
     approval->in_sight = strcmp(basis, "rows") == 0;
     if (!approval->is_public && !approval->in_sight)
-        ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("unknown basis \"%s\"", basis),
-                        errhint("Use 'public' if nobody who decides has looked at rows for it, else 'rows'.")));
+        refuse_value(psprintf("unknown basis \"%s\"", basis),
+                     "Use 'public' if nobody who decides has looked at rows for it, else 'rows'.");
 }
 
 static release::Approval approval_of(FunctionCallInfo fcinfo) {
@@ -203,9 +199,8 @@ static release::Approval approval_of(FunctionCallInfo fcinfo) {
     approval.has_tau_var = !PG_ARGISNULL(approve_tau_var);
     approval.has_epsilon = !PG_ARGISNULL(approve_epsilon);
     if (approval.has_tau + approval.has_tau_var + approval.has_epsilon > 1)
-        ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-                        errmsg("at most one of tau, tau_var and epsilon can be given"),
-                        errhint("Without any the terms are those of the requester's policy.")));
+        refuse_value("at most one of tau, tau_var and epsilon can be given",
+                     "Without any the terms are those of the requester's policy.");
     if (approval.has_tau)
         approval.tau = checked_tau(PG_GETARG_FLOAT8(approve_tau));
     if (approval.has_tau_var)
@@ -242,20 +237,11 @@ DP_CALL(dp_approve) {
     if (request->open)
         catalog::check_pending(*request);
     release::Settled settled = keeper::approve(approval, catalog::current_asker());
-    TupleDesc desc;
-    if (get_call_result_type(fcinfo, nullptr, &desc) != TYPEFUNC_COMPOSITE)
-        elog(ERROR, "dp_approve returns a record");
-    Datum values[3] = {CStringGetTextDatum(settled.state), catalog::to_numeric(settled.epsilon),
-                       CStringGetTextDatum(settled.sighted ? "conditional" : "public")};
-    bool nulls[3] = {};
-    PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(desc), values, nulls)));
+    return record(fcinfo, settled.state, settled.epsilon, settled.sighted ? "conditional" : "public");
 }
 
-[[noreturn]] static void refuse_state(const catalog::Requested &request, const char *hint) {
-    ereport(ERROR,
-            (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-             errmsg("request " INT64_FORMAT " is %s", request.id, catalog::shown_state(request)), errhint("%s", hint)));
-    pg_unreachable();
+[[noreturn]] static void refuse_state_of(const catalog::Requested &request, const char *hint) {
+    refuse_state(psprintf("request " INT64_FORMAT " is %s", request.id, catalog::shown_state(request)), hint);
 }
 
 // In the caller's transaction. A keeper that charges it meanwhile comes first, or finds it locked and leaves it.
@@ -270,9 +256,8 @@ static void move_request(const catalog::Requested &request, const char *from, co
                       request.id, from, to, basis, approver, reason);
     visit.leave();
     if (rows == 0)
-        ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-                        errmsg("request " INT64_FORMAT " is not %s any more", request.id, from),
-                        errhint("dp_requests(NULL) shows its state.")));
+        refuse_state(psprintf("request " INT64_FORMAT " is not %s any more", request.id, from),
+                     "dp_requests(NULL) shows its state.");
 }
 
 DP_CALL(dp_release) {
@@ -280,34 +265,33 @@ DP_CALL(dp_release) {
     catalog::Access access;
     const catalog::Requested *request = decided_request(PG_GETARG_INT64(0), &access);
     if (!access.owner)
-        ereport(ERROR, (errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-                        errmsg("must be owner of the table that request " INT64_FORMAT " is about", request->id),
-                        errhint("Whoever holds an answer back hands it out.")));
+        refuse_right(psprintf("must be owner of the table that request " INT64_FORMAT " is about", request->id),
+                     "Whoever holds an answer back hands it out.");
     catalog::check_not_own(*request, catalog::current_asker());
     if (strcmp(request->state, "held") != 0)
-        refuse_state(*request, "Only an answer that is held back can be released.");
+        refuse_state_of(*request, "Only an answer that is held back can be released.");
     move_request(*request, "held", "answered", nullptr, nullptr);
     PG_RETURN_VOID();
 }
 
 static void withdraw(const catalog::Requested &request, const char *reason) {
     if (strcmp(catalog::shown_state(request), "pending") != 0)
-        refuse_state(request, "Only what is pending can be withdrawn.");
+        refuse_state_of(request, "Only what is pending can be withdrawn.");
     move_request(request, "pending", "withdrawn", nullptr, reason);
 }
 
 static void reject_held(const catalog::Requested &request, const catalog::Access &access, const char *reason) {
     if (!access.owner)
-        refuse_state(request, "Only the owner of the table decides on it now.");
+        refuse_state_of(request, "Only the owner of the table decides on it now.");
     move_request(request, "held", "rejected", nullptr, reason);
 }
 
 // Behind a look of somebody else's that is not committed yet: it is waited for. Signals that wait are marked with their answer.
 static bool was_seen_meanwhile(const catalog::Requested &request) {
     Visit visit = Visit::write();
-    bool isnull, seen = run(visit, "SELECT r.looked_at IS NOT NULL FROM dp_rdr.request r WHERE r.id = $1 FOR UPDATE",
-                            request.id) > 0 &&
-                        DatumGetBool(border::Spi::value(0, 1, &isnull));
+    const bool seen =
+        run(visit, "SELECT r.looked_at IS NOT NULL FROM dp_rdr.request r WHERE r.id = $1 FOR UPDATE", request.id) > 0 &&
+        catalog::value_at<bool>(0, 1);
     visit.leave();
     return seen;
 }
@@ -321,17 +305,15 @@ static void check_unseen(const catalog::Requested &request) {
     const catalog::Requested *seen = catalog::seen_of(request, parent);
     if (seen == nullptr && !was_seen_meanwhile(request))
         return;
-    ereport(ERROR,
-            (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-             errmsg("somebody has looked at rows for request " INT64_FORMAT, seen == nullptr ? request.id : seen->id),
-             errdetail("A decision that may depend on them is none on public facts."),
-             errhint("Leave it to the reviewers, or let it expire.")));
+    refuse_state(
+        psprintf("somebody has looked at rows for request " INT64_FORMAT, seen == nullptr ? request.id : seen->id),
+        "Leave it to the reviewers, or let it expire.", "A decision that may depend on them is none on public facts.");
 }
 
 // A rejection is a decision as well: of a request for reviewers it is one on public facts, whoever makes it.
 static void reject_pending(const catalog::Requested &request, const catalog::Access &access, const char *reason) {
     if (strcmp(catalog::shown_state(request), "pending") != 0)
-        refuse_state(request, "Only what is pending, or held back, can be rejected.");
+        refuse_state_of(request, "Only what is pending, or held back, can be rejected.");
     bool review = strcmp(request.decider, "review") == 0;
     if (!access.owner)
         catalog::check_blind(*access.settings, catalog::current_asker());
@@ -382,7 +364,7 @@ DP_CALL(dp_set_review) {
     run_with_oid(visit, "DELETE FROM dp_rdr.reviewer r WHERE r.relation::oid = $1", relation);
     for (int i = 0; i < n; i++) {
         if (nulls[i])
-            ereport(ERROR, (errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED), errmsg("reviewers must not contain NULL")));
+            refuse_as(ERRCODE_NULL_VALUE_NOT_ALLOWED, "reviewers must not contain NULL");
         (void)run(visit,
                   "INSERT INTO dp_rdr.reviewer (relation, reviewer) VALUES ($1::regclass, $2::regrole) "
                   "ON CONFLICT DO NOTHING",

@@ -21,8 +21,7 @@ static PublicCall arguments_of(FunctionCallInfo fcinfo) {
     require_first(fcinfo, 2);
     PublicCall call = {PG_GETARG_OID(0), protected_relation(PG_GETARG_OID(1))};
     if (get_rel_name(call.relation) == nullptr)
-        refuse_as(ERRCODE_UNDEFINED_TABLE, psprintf("relation with OID %u does not exist", call.relation), nullptr,
-                  nullptr);
+        refuse_as(ERRCODE_UNDEFINED_TABLE, psprintf("relation with OID %u does not exist", call.relation));
     return call;
 }
 
@@ -45,7 +44,7 @@ DP_CALL(dp_set_public) {
     change(call.table,
            "INSERT INTO dp_rdr.public_table (domain, relation) SELECT t.domain, $1::regclass "
            "FROM dp_rdr.protected_table t WHERE t.relation::oid = $2 ON CONFLICT DO NOTHING",
-           {call.relation, call.table});
+           call.relation, call.table);
     warn_without_unit(call);
     PG_RETURN_VOID();
 }
@@ -55,7 +54,7 @@ DP_CALL(dp_unset_public) {
     if (change(call.table,
                "DELETE FROM dp_rdr.public_table p USING dp_rdr.protected_table t "
                "WHERE p.domain = t.domain AND p.relation::oid = $1 AND t.relation::oid = $2",
-               {call.relation, call.table}) == 0)
+               call.relation, call.table) == 0)
         refuse_state(
             psprintf("%s is not a public table for %s", qualified_name(call.relation), qualified_name(call.table)),
             psprintf("dp_domain(%s) shows which are.", quote_literal_cstr(qualified_name(call.table))));

@@ -5,6 +5,7 @@
 #include "catalog/ledger.hpp"
 #include "keeper/client.hpp"
 #include "sql/call_arguments.hpp"
+#include "sql/result_rows.hpp"
 #include "sql/setter.hpp"
 
 using dp::catalog::Visit;
@@ -33,7 +34,7 @@ void check_unmoved(Oid relation, const char *text, const Unit *unit) {
         same = now->columns[i] == unit->columns[i];
     if (!same)
         refuse_as(ERRCODE_LOCK_NOT_AVAILABLE,
-                  psprintf("%s is being changed by another call", qualified_name(unit->parent)), nullptr, "Try again.");
+                  psprintf("%s is being changed by another call", qualified_name(unit->parent)), "Try again.");
 }
 
 // ---- dp_set_unit ---------------------------------------------------------------------------------------------------
@@ -75,14 +76,14 @@ static void check_unused(const Visit &visit, Oid relation) {
     run(visit,
         "SELECT 1 FROM dp_rdr.protected_table t JOIN dp_rdr.odometer o ON o.id = t.domain "
         "WHERE t.relation::oid = $1 FOR UPDATE OF o",
-        {relation});
-    refuse_first(visit, use_sql, {relation, qualified_name(relation)});
+        relation);
+    refuse_first(visit, use_sql, relation, qualified_name(relation));
     refuse_first(visit,
                  "SELECT '55000', format('the unit of %s stays: that of %s follows from it', $2, p.relation), NULL, "
                  "'Give that table another unit first, with dp_set_unit().' "
                  "FROM dp_rdr.protected_table p JOIN pg_class c ON c.oid = p.relation "
                  "WHERE p.parent::oid = $1 AND p.relation::oid <> $1 ORDER BY p.relation::oid LIMIT 1",
-                 {relation, qualified_name(relation)});
+                 relation, qualified_name(relation));
 }
 
 // (An oid that was restored as a number may be another's by now, which is no table of the domain.)
@@ -109,8 +110,8 @@ static const char *domain_of(const Visit &visit, Oid relation, bool *alone) {
               "SELECT t.domain, NOT EXISTS (SELECT FROM dp_rdr.protected_table o "
               "WHERE o.domain = t.domain AND o.relation <> t.relation) "
               "FROM dp_rdr.protected_table t WHERE t.relation::oid = $1",
-              {relation});
-    *alone = flag_at(0, 2);
+              relation);
+    *alone = catalog::value_at<bool>(0, 2);
     return visit.spi.text(0, 1);
 }
 
@@ -121,7 +122,7 @@ static void make_over(const Visit &visit, const char *id, Oid relation, const Un
         "UPDATE dp_rdr.privacy_domain d SET unit_types = $3, "
         "unit_table = CASE WHEN $3 IS NOT NULL THEN $2::regclass END, unit_names = NULL, "
         "people = CASE WHEN (d.unit_types IS NULL) = ($3 IS NULL) THEN d.people END WHERE d.id = $1::uuid",
-        {id, relation, types_of_unit(unit)});
+        id, relation, types_of_unit(unit));
     if (unit != nullptr)
         remember_name(visit, id, relation);
 }
@@ -145,15 +146,15 @@ static const char *move(const Visit &visit, Oid relation, const Unit *unit, cons
 // Leaves a domain where nothing was told of the table. One that was alone there leaves nothing.
 static void leave_domain(const Visit &visit, const char *id, Oid relation) {
     run(visit, "UPDATE dp_rdr.privacy_domain d SET unit_names = array_remove(d.unit_names, $2) WHERE d.id = $1::uuid",
-        {id, qualified_name(relation)});
+        id, qualified_name(relation));
     run(visit,
         "DELETE FROM dp_rdr.privacy_domain d WHERE d.id = $1::uuid "
         "AND NOT EXISTS (SELECT FROM dp_rdr.protected_table t WHERE t.domain = d.id)",
-        {id});
+        id);
     run(visit,
         "DELETE FROM dp_rdr.public_table p WHERE p.domain = $1::uuid "
         "AND NOT EXISTS (SELECT FROM dp_rdr.privacy_domain d WHERE d.id = p.domain)",
-        {id});
+        id);
 }
 
 DP_CALL(dp_set_unit) {
@@ -199,7 +200,7 @@ static void store_limits(const Visit &visit, Oid relation, const UnitPath *path,
     run(visit,
         "UPDATE dp_rdr.protected_table t SET max_rows = nullif($2, 0), max_groups = nullif($3, 0), "
         "max_rows_per_group = nullif($4, 0) WHERE t.relation::oid = $1",
-        {relation, limits.max_rows, limits.max_groups, limits.max_rows_per_group});
+        relation, limits.max_rows, limits.max_groups, limits.max_rows_per_group);
 }
 
 DP_CALL(dp_set_contribution) {
@@ -231,8 +232,8 @@ static Oid view_of(Oid relation) {
     const uint64 n = run(visit,
                          "SELECT v.view::oid FROM dp_rdr.restricted_view v JOIN pg_class c ON c.oid = v.view "
                          "WHERE v.relation::oid = $1 ORDER BY 1 LIMIT 1",
-                         {relation});
-    const Oid view = n == 0 ? InvalidOid : oid_at(0, 1);
+                         relation);
+    const Oid view = n == 0 ? InvalidOid : catalog::value_at<Oid>(0, 1);
     visit.leave();
     if (!OidIsValid(view))
         refuse_state(psprintf("%s has no restricted view", qualified_name(relation)),
@@ -295,8 +296,8 @@ static void keep_limit(Oid relation, const UnitPath *before, int max_rows) {
     const UnitPath *path = declared_unit(relation);
     if (!same_unit(before, path))
         refuse_as(ERRCODE_T_R_STATEMENT_COMPLETION_UNKNOWN,
-                  psprintf("the unit of %s changed meanwhile", qualified_name(relation)),
-                  psprintf("The charge stays. %d rows were chosen for the unit that there was.", max_rows), nullptr);
+                  psprintf("the unit of %s changed meanwhile", qualified_name(relation)), nullptr,
+                  psprintf("The charge stays. %d rows were chosen for the unit that there was.", max_rows));
     store_limits(visit, relation, path,
                  Limits{max_rows, Min(path->max_groups, max_rows), Min(path->max_rows_per_group, max_rows)});
     visit.leave();
@@ -311,14 +312,8 @@ DP_CALL(dp_choose_contribution) {
     const release::LimitWish wish = limit_wish(fcinfo, relation);
     const int max_rows = keeper::choose_limit(wish, catalog::current_asker());
     keep_limit(relation, path, max_rows);
-    TupleDesc desc;
-    if (get_call_result_type(fcinfo, nullptr, &desc) != TYPEFUNC_COMPOSITE)
-        elog(ERROR, "the procedure must return a row");
     const double of_one = border::core([&] { return privacy::error95_of_people(wish.tau); });
-    Datum values[3] = {Int32GetDatum(max_rows), Float8GetDatum(rint(of_one * path->max_rows)),
-                       Float8GetDatum(rint(of_one * max_rows))};
-    bool nulls[3] = {};
-    PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(desc), values, nulls)));
+    return record(fcinfo, max_rows, rint(of_one * path->max_rows), rint(of_one * max_rows));
 }
 
 // ---- dp_domain -----------------------------------------------------------------------------------------------------
@@ -352,7 +347,7 @@ DP_CALL(dp_domain) {
     InitMaterializedSRF(fcinfo, 0);
     auto *result = reinterpret_cast<ReturnSetInfo *>(fcinfo->resultinfo);
     Visit visit = Visit::read();
-    const uint64 n = run(visit, domain_sql, {relation});
+    const uint64 n = run(visit, domain_sql, relation);
     for (uint64 i = 0; i < n; i++)
         tuplestore_puttuple(result->setResult, SPI_tuptable->vals[i]);
     visit.leave();

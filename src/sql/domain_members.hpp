@@ -34,7 +34,7 @@ Limits limit_arguments(FunctionCallInfo fcinfo, int first);
 // Columns as they are stored, and what a protected table has.
 Datum unit_array(Oid relation, int ncolumns, const AttrNumber *columns);
 // Returns the types of the columns; NULL where a row is a unit.
-Parameter types_of_unit(const Unit *unit);
+Typed types_of_unit(const Unit *unit);
 bool is_declared_unit(const catalog::UnitPath *path, const Unit &unit);
 // Prints a unit as dp_protect() takes it: column, ... [-> table (column, ...)].
 const char *unit_text(const catalog::UnitPath *path);

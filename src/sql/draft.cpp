@@ -7,6 +7,7 @@
 #include "sql/call_arguments.hpp"
 #include "sql/draft.hpp"
 #include "sql/refusal.hpp"
+#include "sql/result_rows.hpp"
 #include "sql/setter.hpp"
 
 using dp::catalog::Visit;
@@ -96,15 +97,13 @@ static void read_comparison(Check *check, const OpExpr *call) {
 static void read_check(Check *check, Node *node) {
     check_stack_depth();
     if (is_andclause(node)) {
-        ListCell *cell;
-        foreach (cell, castNode(BoolExpr, node)->args)
-            read_check(check, static_cast<Node *>(lfirst(cell)));
+        for (auto *arg : border::each<Node>(castNode(BoolExpr, node)->args))
+            read_check(check, arg);
     } else if (is_orclause(node)) {
         List *groups = NIL;
-        ListCell *cell;
-        foreach (cell, castNode(BoolExpr, node)->args) {
+        for (auto *item : border::each<Node>(castNode(BoolExpr, node)->args)) {
             Check one = {};
-            read_check(&one, static_cast<Node *>(lfirst(cell)));
+            read_check(&one, item);
             if (one.groups == NIL)
                 return;
             groups = list_concat(groups, one.groups);
@@ -139,22 +138,12 @@ static Check check_of(Oid constraint) {
 
 DP_FUNCTION(dp_draft_check) {
     const Check check = check_of(PG_GETARG_OID(0));
-    TupleDesc desc;
-    if (get_call_result_type(fcinfo, nullptr, &desc) != TYPEFUNC_COMPOSITE)
-        elog(ERROR, "the function must return a row");
-    Datum values[nsayings] = {};
-    bool nulls[nsayings] = {check.groups == NIL, check.lower == nullptr, check.upper == nullptr};
     auto *groups = static_cast<Datum *>(palloc(sizeof(Datum) * (list_length(check.groups) + 1)));
-    for (int i = 0; i < list_length(check.groups); i++)
-        groups[i] = CStringGetTextDatum(static_cast<char *>(list_nth(check.groups, i)));
-    if (check.groups != NIL)
-        values[says_groups] =
-            PointerGetDatum(construct_array(groups, list_length(check.groups), TEXTOID, -1, false, TYPALIGN_INT));
-    if (check.lower != nullptr)
-        values[says_lower] = CStringGetTextDatum(check.lower);
-    if (check.upper != nullptr)
-        values[says_upper] = CStringGetTextDatum(check.upper);
-    PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(desc), values, nulls)));
+    int n = 0;
+    for (auto *group : border::each<const char>(check.groups))
+        groups[n++] = CStringGetTextDatum(group);
+    ArrayType *array = n == 0 ? nullptr : construct_array(groups, n, TEXTOID, -1, false, TYPALIGN_INT);
+    return record(fcinfo, Typed::array(TEXTARRAYOID, array), check.lower, check.upper);
 }
 
 // ---- what cannot be protected --------------------------------------------------------------------------------------
@@ -189,7 +178,7 @@ static void check_preset(Datum preset) {
     refuse_first(visit,
                  "SELECT '22023', format('preset \"%s\" does not exist', $1), NULL, 'dp_plan() shows which there are.' "
                  "WHERE NOT EXISTS (SELECT FROM dp_plan() WHERE preset = $1)",
-                 {{TEXTOID, preset}});
+                 Typed{TEXTOID, preset});
     visit.leave();
 }
 
@@ -200,7 +189,7 @@ static void check_owns_some(Oid schema) {
                  "'The controller of a table is its owner: he calls dp_draft().' FROM pg_namespace n WHERE n.oid = $1 "
                  "AND NOT EXISTS (SELECT FROM pg_class c WHERE c.relnamespace = $1 AND c.relkind IN ('r', 'p') "
                  "AND pg_has_role($2, c.relowner, 'USAGE'))",
-                 {schema, visit.role.saved_role});
+                 schema, visit.role.saved_role);
     visit.leave();
 }
 
@@ -232,31 +221,23 @@ static char *comment_of(const char *text) {
     return comment;
 }
 
-static void put_lines(const Visit &visit, uint64 rows, ReturnSetInfo *result) {
-    for (uint64 i = 0; i < rows; i++) {
-        bool isnull;
-        const bool is_comment = DatumGetBool(border::Spi::value(i, line_comment, &isnull));
-        const char *text = visit.spi.text(i, line_text), *open = visit.spi.text(i, line_open);
-        Datum values[3] = {CStringGetTextDatum(visit.spi.text(i, line_part)),
-                           CStringGetTextDatum(is_comment ? comment_of(text) : text)};
-        bool nulls[3] = {false, false, open == nullptr};
-        if (open != nullptr)
-            values[2] = CStringGetTextDatum(open);
-        tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
+static void put_lines(const Visit &visit, uint64 n, const ResultRows &rows) {
+    for (uint64 i = 0; i < n; i++) {
+        const char *text = visit.spi.text(i, line_text);
+        rows.put(visit.spi.text(i, line_part), catalog::value_at<bool>(i, line_comment) ? comment_of(text) : text,
+                 visit.spi.text(i, line_open));
     }
 }
 
 DP_CALL(dp_draft) {
     check_arguments(fcinfo);
-    InitMaterializedSRF(fcinfo, 0);
+    const ResultRows rows(fcinfo);
     Visit visit = Visit::read();
-    const uint64 n = run(visit, PG_ARGISNULL(draft_unit) ? units_sql : draft_sql,
-                         {PG_GETARG_OID(draft_schema),
-                          {OIDOID, PG_GETARG_DATUM(draft_unit), PG_ARGISNULL(draft_unit)},
-                          {INT8OID, PG_GETARG_DATUM(draft_people), PG_ARGISNULL(draft_people)},
-                          {TEXTOID, PG_GETARG_DATUM(draft_preset)},
-                          visit.role.saved_role});
-    put_lines(visit, n, reinterpret_cast<ReturnSetInfo *>(fcinfo->resultinfo));
+    const uint64 n = run(visit, PG_ARGISNULL(draft_unit) ? units_sql : draft_sql, PG_GETARG_OID(draft_schema),
+                         if_given(!PG_ARGISNULL(draft_unit), PG_GETARG_OID(draft_unit)),
+                         if_given(!PG_ARGISNULL(draft_people), PG_GETARG_INT64(draft_people)),
+                         Typed{TEXTOID, PG_GETARG_DATUM(draft_preset)}, visit.role.saved_role);
+    put_lines(visit, n, rows);
     visit.leave();
     return Datum(0);
 }

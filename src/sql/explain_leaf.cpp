@@ -56,10 +56,9 @@ static void add_call(const Query *query, int index, Found *found) {
 
 static void look_at(const Query *query, Node *from, Found *found) {
     check_stack_depth();
-    ListCell *cell;
     if (IsA(from, FromExpr)) {
-        foreach (cell, castNode(FromExpr, from)->fromlist)
-            look_at(query, static_cast<Node *>(lfirst(cell)), found);
+        for (auto *item : border::each<Node>(castNode(FromExpr, from)->fromlist))
+            look_at(query, item, found);
     } else if (IsA(from, JoinExpr)) {
         look_at(query, castNode(JoinExpr, from)->larg, found);
         look_at(query, castNode(JoinExpr, from)->rarg, found);
@@ -101,7 +100,7 @@ List *find_leaves(const char *text, const query::Request *request) {
     int rewritten = query::rewrite_statement(query, text, request);
     collect_leaves(reinterpret_cast<Node *>(query), found);
     if (found->rows)
-        ereport(ERROR, (errcode(ERRCODE_INSUFFICIENT_PRIVILEGE), errmsg("%s", query::private_rows)));
+        refuse_right(query::private_rows);
     if (found->calls == NIL && rewritten == 0)
         refuse_unprotected(unchanged);
     check_permissions(reinterpret_cast<Node *>(query), nullptr);
@@ -116,9 +115,7 @@ static void name_columns(const Query *leaf, Call *call) {
     if (entry == nullptr || entry->rtekind != RTE_RELATION)
         return;
     List *context = deparse_context_for(get_rel_name(entry->relid), entry->relid);
-    ListCell *cell;
-    foreach (cell, leaf->targetList) {
-        auto *target = lfirst_node(TargetEntry, cell);
+    for (auto *target : border::each<TargetEntry>(leaf->targetList)) {
         if (target->resno <= call->ncolumns && call->names[target->resno - 1] == nullptr)
             call->names[target->resno - 1] =
                 deparse_expression(reinterpret_cast<Node *>(target->expr), context, false, false);
@@ -137,9 +134,7 @@ static bool is_written_out(const FuncExpr *function) {
 // Reads the arguments of a call as release() reads its own.
 static release::Ask ask_of_call(const FuncExpr *function) {
     auto *fcinfo = static_cast<FunctionCallInfo>(palloc0(SizeForFunctionCallInfo(query::release_arguments)));
-    ListCell *cell;
-    foreach (cell, function->args) {
-        auto *constant = lfirst_node(Const, cell);
+    for (auto *constant : border::each<Const>(function->args)) {
         fcinfo->args[fcinfo->nargs++] = NullableDatum{constant->constvalue, constant->constisnull};
     }
     release::Ask ask = ask_of(fcinfo);
@@ -180,8 +175,8 @@ static bool is_asked_before(const List *keys, Datum key) {
 }
 
 // Finds answers that cost nothing: of declared groups alone, of a question that was answered before or that an earlier leaf asks.
-static void find_uncharged(const catalog::Reading &reading, const rows::Question *question,
-                           const release::Terms &terms, const List *asked_before, Verdict *verdict) {
+static void find_uncharged(const catalog::Reading &reading, const rows::Question *question, const release::Terms &terms,
+                           const List *asked_before, Verdict *verdict) {
     if (question->groups_only) {
         verdict->estimate =
             estimate_of(release::list_groups(question, terms), "declared groups alone, nothing charged");
@@ -209,8 +204,7 @@ void explain_leaf(Call *call, const List *earlier, const List *asked_before, con
     query::Leaf *leaf = release::check_own_ask(&ask);
     name_columns(leaf->query, call);
     if (leaf->noutputs != call->ncolumns)
-        ereport(ERROR, (errcode(ERRCODE_DATATYPE_MISMATCH),
-                        errmsg("the declared columns are not those of the query on the restricted view")));
+        refuse_as(ERRCODE_DATATYPE_MISMATCH, "the declared columns are not those of the query on the restricted view");
     const release::Checked resolved = release::resolve(ask, leaf, false);
     const rows::Question *question = resolved.question;
     release::Terms terms = resolved.terms;
@@ -224,7 +218,8 @@ void explain_leaf(Call *call, const List *earlier, const List *asked_before, con
     const catalog::Terms *now = catalog::read_terms(reading, question->settings->view, InvalidOid, InvalidOid);
     terms.bound = now == nullptr ? nullptr : &now->bound;
     verdict->used =
-        question->thresholded && query::use_of_groups(reinterpret_cast<Node *>(const_cast<FuncExpr *>(call->function))) != query::Use::shown;
+        question->thresholded &&
+        query::use_of_groups(reinterpret_cast<Node *>(const_cast<FuncExpr *>(call->function))) != query::Use::shown;
     verdict->cases = terms.delta.units() > 0;
     find_uncharged(reading, question, terms, asked_before, verdict);
     if (!verdict->uncharged)

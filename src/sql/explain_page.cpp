@@ -49,15 +49,15 @@ static void set_units(const ResultRows &rows, const Verdict &verdict) {
     if (units == nullptr)
         return;
     rows.set("unit", rows::unit_text(units->path));
-    rows.set("max_rows", Int32GetDatum(units->max_rows));
-    rows.set("max_groups", Int32GetDatum(units->max_groups));
+    rows.set("max_rows", units->max_rows);
+    rows.set("max_groups", units->max_groups);
     if (verdict.rows_per_group > 0)
-        rows.set("max_rows_per_group", Int32GetDatum(verdict.rows_per_group));
+        rows.set("max_rows_per_group", verdict.rows_per_group);
 }
 
 static void set_number(const ResultRows &rows, const char *column, double number) {
     if (!std::isnan(number))
-        rows.set(column, Float8GetDatum(number));
+        rows.set(column, number);
 }
 
 static void set_estimate(const ResultRows &rows, const Verdict &verdict, int column) {
@@ -67,21 +67,21 @@ static void set_estimate(const ResultRows &rows, const Verdict &verdict, int col
         rows.set("reason", verdict.known ? "depends on the data" : "depends on how the statement is executed");
         return;
     }
-    rows.set("accepted", BoolGetDatum(!estimate.denied));
+    rows.set("accepted", !estimate.denied);
     rows.set("reason", reason_of(verdict));
     rows.set("mechanism", verdict.mechanism);
     if (!estimate.priced)
         return;
-    rows.set("delta", catalog::to_numeric(estimate.delta));
+    rows.set("delta", estimate.delta);
     if (estimate.selected) {
         rows.set("reason", selection_reason(estimate));
         return;
     }
     if (!estimate.measured)
-        rows.set("epsilon", catalog::to_numeric(estimate.epsilon));
-    rows.set("rho", catalog::to_numeric(estimate.rho));
+        rows.set("epsilon", estimate.epsilon);
+    rows.set("rho", estimate.rho);
     if (estimate.threshold > 0)
-        rows.set("threshold", Int64GetDatum(estimate.threshold));
+        rows.set("threshold", static_cast<int64>(estimate.threshold));
     set_number(rows, "posterior50", estimate.posterior50);
     set_number(rows, "advantage_max", estimate.advantage);
     if (!verdict.used)
@@ -91,12 +91,12 @@ static void set_estimate(const ResultRows &rows, const Verdict &verdict, int col
 static void put_leaf(const ResultRows &rows, int number, const Call *call, const char *refusal,
                      const Verdict &verdict) {
     for (int i = 0; i < call->ncolumns; i++) {
-        rows.set("leaf", Int32GetDatum(number));
+        rows.set("leaf", number);
         rows.set("column_name", call->names[i]);
         if (refusal == nullptr)
             set_estimate(rows, verdict, i);
         else {
-            rows.set("accepted", BoolGetDatum(false));
+            rows.set("accepted", false);
             rows.set("reason", refusal);
         }
         rows.put();
@@ -109,9 +109,8 @@ static const double *magnitude_argument(FunctionCallInfo fcinfo, int argument, d
         return nullptr;
     *magnitude = PG_GETARG_FLOAT8(argument);
     if (!std::isfinite(*magnitude))
-        ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-                        errmsg("magnitude must be finite, not %s", float8out_internal(*magnitude)),
-                        errhint("It is the number that the cost is computed for: magnitude => 1000.")));
+        refuse_value(psprintf("magnitude must be finite, not %s", float8out_internal(*magnitude)),
+                     "It is the number that the cost is computed for: magnitude => 1000.");
     return magnitude;
 }
 
@@ -132,7 +131,7 @@ DP_CALL(dp_explain) {
     List *calls = NIL;
     const char *refusal = refusal_of([&] { calls = find_leaves(text, &request); });
     if (refusal != nullptr) {
-        rows.set("accepted", BoolGetDatum(false));
+        rows.set("accepted", false);
         rows.set("reason", refusal);
         rows.put();
         return Datum(0);

@@ -17,11 +17,11 @@ DP_CALL(dp_forget) {
         "INSERT INTO dp_rdr.forgotten AS f (table_id, times) "
         "SELECT t.domain, 1 FROM dp_rdr.protected_table t WHERE t.relation::oid = $1 "
         "ON CONFLICT (table_id) DO UPDATE SET times = f.times + 1",
-        {relation});
+        relation);
     const uint64 answers = run(visit,
                                "DELETE FROM dp_rdr.stored_answer a USING dp_rdr.protected_table t "
                                "WHERE t.domain = a.table_id AND t.relation::oid = $1",
-                               {relation});
+                               relation);
     visit.leave();
     PG_RETURN_INT64(static_cast<int64>(answers));
 }

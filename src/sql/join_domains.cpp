@@ -30,7 +30,7 @@ static Side read_side(const Visit &visit, Oid relation) {
     if (run(visit,
             "SELECT d.id, d.people FROM dp_rdr.protected_table t JOIN dp_rdr.privacy_domain d ON d.id = t.domain "
             "WHERE t.relation::oid = $1",
-            {relation}) != 1)
+            relation) != 1)
         refuse_state(psprintf("the domain of %s is gone", qualified_name(relation)),
                      "Protect the table again with dp_protect(), for a further view: its totals are rebuilt.");
     return Side{relation, MemoryContextStrdup(visit.spi.caller, qualified_name(relation)), visit.spi.text(0, 1),
@@ -98,7 +98,7 @@ static void check_whole(const Side &side) {
                  "SELECT '55000', format('the ledger of %s is not whole: %s', $2, f.fault), NULL, "
                  "'Look at dp_audit() first: what is joined is joined for good.' "
                  "FROM dp_rdr.ledger_fault($1::uuid, true) f (fault) WHERE f.fault IS NOT NULL",
-                 {side.id, side.name});
+                 side.id, side.name);
     visit.leave();
 }
 
@@ -128,8 +128,8 @@ static void check_whole(const Side &side) {
         refuse_as(verdict.outcome == catalog::Outcome::busy ? ERRCODE_LOCK_NOT_AVAILABLE
                                                             : ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
                   psprintf("the settings or the odometer of %s or %s are being changed", from.name, into.name),
-                  "Nothing was joined.",
-                  "Try again after the transaction that changes them has ended; if it is this one, commit it first.");
+                  "Try again after the transaction that changes them has ended; if it is this one, commit it first.",
+                  "Nothing was joined.");
     case catalog::Outcome::ahead:
         refuse_state(
             psprintf("the odometer of %s or %s is ahead of its domain", from.name, into.name),
@@ -137,7 +137,7 @@ static void check_whole(const Side &side) {
             "Its totals are of a later epoch than its settings, as after a restore of a part. Nothing was joined.");
     case catalog::Outcome::lost:
         refuse_as(ERRCODE_T_R_STATEMENT_COMPLETION_UNKNOWN,
-                  psprintf("it is not known whether %s and %s were joined", from.name, into.name), nullptr,
+                  psprintf("it is not known whether %s and %s were joined", from.name, into.name),
                   psprintf("dp_domain(%s) shows it. %s", quote_literal_cstr(into.name), hint));
     default:
         refuse_state(psprintf("%s and %s were not joined", from.name, into.name), hint);
@@ -147,8 +147,7 @@ static void check_whole(const Side &side) {
 // Warns of policies whose share is less than what their role has spent by now.
 static void warn_of_shares(const Side &into) {
     Visit visit = Visit::read();
-    const Reports reports = reports_of(visit,
-                                       R"sql(
+    const Reports reports = reports_of(visit, R"sql(
 SELECT 'warning', format('role %s has spent epsilon %s, more than its share %s on %s: no query of it will be answered there',
                          p.grantee, s.public_epsilon, trim_scale(p.epsilon_total), p.view), NULL,
   format('Its charges in both domains count. dp_grant(%L, %L, epsilon_total => ...) sets the share.', p.view, p.grantee)
@@ -156,7 +155,7 @@ FROM dp_rdr.protected_table t JOIN dp_rdr.protected_table o ON o.domain = t.doma
 JOIN dp_rdr.restricted_view v ON v.relation = o.relation JOIN dp_rdr.policy p ON p.view = v.view
 JOIN dp_rdr.odometer_share s ON s.id = t.domain AND s.grantee = pg_get_userbyid(p.grantee)
 WHERE t.relation::oid = $1 AND p.epsilon_total < s.public_epsilon ORDER BY p.grantee::text, p.view::text)sql",
-                                       {into.relation});
+                                       into.relation);
     visit.leave();
     tell(reports);
 }
@@ -170,14 +169,13 @@ static const char *people_that_stay(const Side &from, const Side &into) {
 
 static void tell_joined(const Side &from, const Side &into, bool untold, const catalog::Reason &reason) {
     const char *people = people_that_stay(from, into);
-    ereport(
-        NOTICE,
-        (errmsg("the people of %s are those of %s from here on", from.name, into.name),
-         untold ? errdetail("Nothing was told of those of %s: nothing is added.%s", from.name, people)
-                : errdetail("Epsilon %s and delta %s are added to epsilon %s and delta %s.%s", printed(reason.asked),
-                            printed(reason.delta_asked), printed(reason.spent), printed(reason.delta_spent), people),
-         errhint("No rollback takes it back. dp_odometer(%s) shows the totals of both, and the bound.",
-                 quote_literal_cstr(into.name))));
+    ereport(NOTICE, (errmsg("the people of %s are those of %s from here on", from.name, into.name),
+                     untold ? errdetail("Nothing was told of those of %s: nothing is added.%s", from.name, people)
+                            : errdetail("Epsilon %s and delta %s are added to epsilon %s and delta %s.%s",
+                                        printed(reason.asked), printed(reason.delta_asked), printed(reason.spent),
+                                        printed(reason.delta_spent), people),
+                     errhint("No rollback takes it back. dp_odometer(%s) shows the totals of both, and the bound.",
+                             quote_literal_cstr(into.name))));
     warn_of_shares(into);
 }
 
@@ -197,7 +195,7 @@ DP_CALL(dp_join_domains) {
     // Under the snapshot of all of this: what is different when the keeper looks is not what was looked at here.
     const catalog::Joining joining = {into.relation, into.id, into.name,
                                       catalog::versions_of_domains(visit.spi, true, from.id, into.id)};
-    refuse_first(visit, rules_sql, {from.relation, into.relation, !catalog::is_untold(joining.versions)});
+    refuse_first(visit, rules_sql, from.relation, into.relation, !catalog::is_untold(joining.versions));
     visit.leave();
     for (const Side *side : {&from, &into})
         check_whole(*side);

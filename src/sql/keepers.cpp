@@ -6,6 +6,8 @@
 
 namespace dp::sql {
 
+using catalog::if_given;
+
 static const char *name_of(keeper::Life life) {
     switch (life) {
     case keeper::Life::starting:
@@ -29,12 +31,8 @@ DP_FUNCTION(keepers) {
     for (const keeper::Keeper &keeper : copy) {
         if (keeper.life == keeper::Life::none)
             continue;
-        if (keeper.life != keeper::Life::starting)
-            rows.set("pid", Int32GetDatum(keeper.pid));
-        rows.set("state", name_of(keeper.life));
-        rows.set("charges", Int64GetDatum(keeper.charges));
-        rows.set("commits", Int64GetDatum(keeper.commits));
-        rows.put();
+        rows.put(if_given(keeper.life != keeper::Life::starting, keeper.pid), name_of(keeper.life),
+                 static_cast<int64>(keeper.charges), static_cast<int64>(keeper.commits));
     }
     return Datum(0);
 }
@@ -76,16 +74,9 @@ DP_FUNCTION(dp_queue) {
     int n = copy_queue(queue);
     LWLockRelease(&pool->lock);
     for (const Queued *queued = queue; queued < queue + n; queued++) {
-        if (queued->client != 0)
-            rows.set("client_pid", Int32GetDatum(queued->client));
-        rows.set("login", ObjectIdGetDatum(queued->login));
-        if (OidIsValid(queued->relation))
-            rows.set("relation", ObjectIdGetDatum(queued->relation));
-        rows.set("state", name_of(queued->state));
-        if (queued->keeper != 0)
-            rows.set("keeper_pid", Int32GetDatum(queued->keeper));
-        rows.set("since", TimestampTzGetDatum(queued->since));
-        rows.put();
+        rows.put(if_given(queued->client != 0, queued->client), queued->login,
+                 if_given(OidIsValid(queued->relation), queued->relation), name_of(queued->state),
+                 if_given(queued->keeper != 0, queued->keeper), catalog::Moment{queued->since});
     }
     return Datum(0);
 }
@@ -101,9 +92,7 @@ DP_FUNCTION(charge_times) {
     for (int i = 0; i < keeper::nclasses; i++) {
         if (copy[i] == 0)
             continue;
-        rows.set("microseconds", Float8GetDatum(std::exp2((i + 1) / 4.0)));
-        rows.set("charges", Int64GetDatum(copy[i]));
-        rows.put();
+        rows.put(std::exp2((i + 1) / 4.0), static_cast<int64>(copy[i]));
     }
     return Datum(0);
 }

@@ -27,20 +27,20 @@ static void set_public(const ResultRows &rows, const release::LastRelease *last,
     const release::Charged &paid = last->paid;
     const bool laplace = last->mechanism == privacy::Mechanism::laplace;
     if (paid.epsilon.units() > 0 || last->uncharged) // else it is charged in rho alone
-        rows.set("epsilon", catalog::to_numeric(paid.epsilon));
-    rows.set("epsilon_svt", catalog::to_numeric(paid.selection));
-    rows.set("delta", catalog::to_numeric(last->delta));
+        rows.set("epsilon", paid.epsilon);
+    rows.set("epsilon_svt", paid.selection);
+    rows.set("delta", last->delta);
     rows.set("mechanism", laplace ? "laplace" : "gaussian");
-    rows.set("rho", catalog::to_numeric(rho_of(last)));
-    rows.set("steps", Int32GetDatum(last->reached.steps));
+    rows.set("rho", rho_of(last));
+    rows.set("steps", last->reached.steps);
     if (last->reached.asked)
-        rows.set("reached", BoolGetDatum(last->reached.how == release::Short::not_at_all));
+        rows.set("reached", last->reached.how == release::Short::not_at_all);
     if (laplace && last->delta.units() == 0 && paid.epsilon.units() > 0)
-        rows.set("posterior50", Float8GetDatum(privacy::posterior_of_half((paid.epsilon + paid.selection).value())));
+        rows.set("posterior50", privacy::posterior_of_half((paid.epsilon + paid.selection).value()));
     if (last->groups_used || last->uncharged)
         rows.set("reason", reason_of(last));
     if (!last->groups_used && !std::isnan(error95))
-        rows.set("error95", Float8GetDatum(error95));
+        rows.set("error95", error95);
 }
 
 static void put_column(const ResultRows &rows, const release::LastRelease *last, const release::LastColumn &column) {
@@ -50,11 +50,11 @@ static void put_column(const ResultRows &rows, const release::LastRelease *last,
     else
         rows.set("reason", "epsilon was chosen from the data");
     if (column.seen.numbers > 0) {
-        rows.set("numbers", Int64GetDatum(column.seen.numbers));
-        rows.set("noise", Int64GetDatum(column.seen.noise));
+        rows.set("numbers", static_cast<int64>(column.seen.numbers));
+        rows.set("noise", static_cast<int64>(column.seen.noise));
     }
     if (last->hidden >= 0)
-        rows.set("rows_hidden", Int64GetDatum(last->hidden));
+        rows.set("rows_hidden", static_cast<int64>(last->hidden));
     rows.put();
 }
 

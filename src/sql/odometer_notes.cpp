@@ -31,8 +31,7 @@ struct Sum {
 };
 } // namespace
 
-template <class Number>
-static Sum sum_of(const char *name, Number total, Number of_public, Number of_conditional) {
+template <class Number> static Sum sum_of(const char *name, Number total, Number of_public, Number of_conditional) {
     return Sum{name,
                printed(total),
                printed(of_public),
@@ -115,8 +114,7 @@ static void warn_of_spent(const char *relation, const privacy::BoundSettings &bo
         warn_of_sum(relation, sum_of_epsilon("epsilon_lifetime", *bound.epsilon_lifetime, of_public.epsilon,
                                              of_conditional.epsilon));
     if (periods && bound.delta_lifetime)
-        warn_of_sum(relation,
-                    sum_of("delta_lifetime", *bound.delta_lifetime, of_public.delta, of_conditional.delta));
+        warn_of_sum(relation, sum_of("delta_lifetime", *bound.delta_lifetime, of_public.delta, of_conditional.delta));
 }
 
 // ---- policies whose delta no answer can pay any more; their queries that need none go on ---------------------------
@@ -148,14 +146,14 @@ static void warn_of_policies(Oid relation, const char *name, const privacy::Boun
     const bool zcdp = bound.bound == privacy::Bound::zcdp;
     const privacy::Spent &of_public = totals.of_public, &of_conditional = totals.of_conditional;
     const privacy::Delta left = delta_left(bound, of_public);
-    Oid types[5] = {OIDOID, NUMERICOID, NUMERICOID, BOOLOID, BOOLOID};
-    Datum values[5] = {ObjectIdGetDatum(relation), catalog::to_numeric(left),
-                       catalog::to_numeric(zcdp           ? of_conditional.delta_of_epoch()
-                                           : bound.period ? of_conditional.period.delta
-                                                          : of_conditional.delta),
-                       BoolGetDatum(zcdp), BoolGetDatum(zcdp && bound.delta_mechanisms().units() == 0)};
+    const privacy::Delta conditional = zcdp           ? of_conditional.delta_of_epoch()
+                                       : bound.period ? of_conditional.period.delta
+                                                      : of_conditional.delta;
     Visit visit = Visit::write();
-    const char *policies = visit.run(policies_sql, 5, types, values) == 1 ? visit.spi.text(0, 1) : nullptr;
+    const char *policies =
+        run(visit, policies_sql, relation, left, conditional, zcdp, zcdp && bound.delta_mechanisms().units() == 0) == 1
+            ? visit.spi.text(0, 1)
+            : nullptr;
     visit.leave();
     if (policies == nullptr)
         return;
@@ -225,15 +223,14 @@ static void warn_of_no_lifetime(const char *relation, const privacy::BoundSettin
     if (!epsilon && !delta)
         return;
     const char *what = epsilon ? "epsilon" : "delta";
-    ereport(WARNING,
-            (errmsg("nothing bounds the %s of %s over all periods", epsilon && delta ? "epsilon and delta" : what,
-                    relation),
-             errdetail("What %s bounds is spent in every period anew, and what answers tell adds up.",
-                       epsilon && delta ? "each total"
-                       : epsilon        ? "epsilon_total"
-                                        : "delta_total"),
-             errhint("Pass %s_lifetime with dp_set_odometer(%s, %s_lifetime => ...).", what,
-                     quote_literal_cstr(relation), what)));
+    ereport(WARNING, (errmsg("nothing bounds the %s of %s over all periods",
+                             epsilon && delta ? "epsilon and delta" : what, relation),
+                      errdetail("What %s bounds is spent in every period anew, and what answers tell adds up.",
+                                epsilon && delta ? "each total"
+                                : epsilon        ? "epsilon_total"
+                                                 : "delta_total"),
+                      errhint("Pass %s_lifetime with dp_set_odometer(%s, %s_lifetime => ...).", what,
+                              quote_literal_cstr(relation), what)));
 }
 
 // Setting a period gives nothing back that was spent under another one, or none.

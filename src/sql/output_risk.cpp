@@ -45,9 +45,8 @@ static int *columns_of(const Question *question, int *ncolumns) {
         }
     for (int i = 0; i < leaf->naggregates; i++)
         if (columns[i] < 0)
-            ereport(ERROR,
-                    (errcode(ERRCODE_FEATURE_NOT_SUPPORTED), errmsg("the answer has an interval without its number"),
-                     errhint("Name the aggregate beside dp_low and dp_high.")));
+            refuse_form("the answer has an interval without its number",
+                        "Name the aggregate beside dp_low and dp_high.");
     return columns;
 }
 
@@ -79,10 +78,9 @@ static double output_value(const Question *question, Datum value, bool isnull, i
     if (isnull && question->thresholded)
         return absent(question, aggregate);
     if (isnull || !std::isfinite(DatumGetFloat8(value)))
-        ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-                        errmsg("output contains %s", isnull ? "NULL" : float8out_internal(DatumGetFloat8(value))),
-                        errhint("Pass the numbers of an answer. NULL stands for a group that the answer does not have; "
-                                "declared groups are always there.")));
+        refuse_value(psprintf("output contains %s", isnull ? "NULL" : float8out_internal(DatumGetFloat8(value))),
+                     "Pass the numbers of an answer. NULL stands for a group that the answer does not have; "
+                     "declared groups are always there.");
     return DatumGetFloat8(value);
 }
 

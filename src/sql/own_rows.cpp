@@ -50,9 +50,7 @@ static Shown shown_to_caller(FunctionCallInfo fcinfo, const catalog::Reading &re
     shown.role = GetUserId();
     shown.row = AllocSetContextCreate(CurrentMemoryContext, "dp_rdr own row", ALLOCSET_DEFAULT_SIZES);
     Lookup tables = Lookup::open("protected_table", reading);
-    ListCell *cell;
-    foreach (cell, tables.all_rows()) {
-        auto *row = static_cast<const Row *>(lfirst(cell));
+    for (auto *row : border::each<const Row>(tables.all_rows())) {
         shown.known = with_id(shown.known, *row, "domain");
         if (controls(DatumGetObjectId(row->value("relation")), shown.role) &&
             !contains(shown.own, row->value("domain")))
@@ -125,9 +123,7 @@ static void put_if_table_is_own(const Row &row, void *argument) {
 static void add_joined(Shown *shown, const catalog::Reading &reading) {
     Lookup domains = Lookup::open("privacy_domain", reading);
     List *joined = NIL;
-    ListCell *cell;
-    foreach (cell, domains.all_rows()) {
-        auto *row = static_cast<const Row *>(lfirst(cell));
+    for (auto *row : border::each<const Row>(domains.all_rows())) {
         bool isnull;
         Datum into = row->value("joined_into", &isnull);
         if (!isnull && contains(shown->own, into) && !contains(shown->own, row->value("id")))
@@ -141,11 +137,9 @@ static void add_joined(Shown *shown, const catalog::Reading &reading) {
 static List *left_behind(const Shown &shown, const catalog::Reading &reading) {
     Lookup odometers = Lookup::open("odometer", reading);
     List *found = NIL;
-    ListCell *cell;
-    foreach (cell, odometers.all_rows()) {
-        auto *row = static_cast<const Row *>(lfirst(cell));
-        if (has_privs_of_role(shown.role, DatumGetObjectId(row->value("owner"))) && !contains(shown.known, row->value("id")) &&
-            !contains(shown.own, row->value("id")))
+    for (auto *row : border::each<const Row>(odometers.all_rows())) {
+        if (has_privs_of_role(shown.role, DatumGetObjectId(row->value("owner"))) &&
+            !contains(shown.known, row->value("id")) && !contains(shown.own, row->value("id")))
             found = with_id(found, *row, "id");
     }
     odometers.close();
@@ -157,9 +151,8 @@ static void put_each(const char *table, const char *index, const catalog::Readin
     if (ids == NIL)
         return;
     Lookup rows = Lookup::open(table, reading);
-    ListCell *cell;
-    foreach (cell, ids)
-        rows.each_with("table_id", UUIDPGetDatum(static_cast<pg_uuid_t *>(lfirst(cell))), index, see, shown);
+    for (auto *item : border::each<pg_uuid_t>(ids))
+        rows.each_with("table_id", UUIDPGetDatum(item), index, see, shown);
     rows.close();
 }
 
@@ -178,8 +171,7 @@ DP_CALL(dp_own_ledger) {
     }
     add_joined(&shown, reading);
     put_each("ledger_row", "ledger_row_pkey", reading, shown.own, put, &shown);
-    put_each("ledger_row", "ledger_row_pkey", reading, left_behind(shown, reading), put_if_table_is_own,
-             &shown);
+    put_each("ledger_row", "ledger_row_pkey", reading, left_behind(shown, reading), put_if_table_is_own, &shown);
     return Datum(0);
 }
 

@@ -30,7 +30,7 @@ DP_CALL(dp_set_people) {
     run(visit,
         "UPDATE dp_rdr.privacy_domain d SET people = nullif($2, 0) FROM dp_rdr.protected_table t "
         "WHERE t.relation::oid = $1 AND d.id = t.domain",
-        {relation, people});
+        relation, people);
     visit.leave();
     if (people != n)
         ereport(NOTICE, (errmsg(INT64_FORMAT " is kept as about " INT64_FORMAT " people", n, people)));
@@ -42,9 +42,8 @@ double strictest_tau(Oid relation) {
     (void)run(visit,
               "SELECT coalesce(max(p.tau), $2) FROM dp_rdr.restricted_view v JOIN dp_rdr.policy p ON p.view = v.view "
               "WHERE v.relation::oid = $1 AND p.tau < 1",
-              {relation, {FLOAT8OID, Float8GetDatum(tau_where_none_is_granted)}});
-    bool isnull;
-    const double strictest = DatumGetFloat8(border::Spi::value(0, 1, &isnull));
+              relation, tau_where_none_is_granted);
+    const auto strictest = catalog::value_at<double>(0, 1);
     visit.leave();
     return strictest;
 }
@@ -75,7 +74,7 @@ void warn_of_many_rows(Oid relation) {
                    "SELECT h.severity, format('%s of %s is one individual here: %s', "
                    "CASE WHEN t.unit IS NULL THEN 'one row' ELSE 'a unit' END, t.relation, h.finding), NULL, h.remedy "
                    "FROM dp_rdr.protected_table t, dp_rdr.people_hints($1) h WHERE t.relation::oid = $1",
-                   {relation});
+                   relation);
     visit.leave();
     tell(reports);
 }
@@ -112,7 +111,6 @@ void check_limits(Oid relation, const Unit *unit, const Limits &limits) {
         refuse_as(ERRCODE_NULL_VALUE_NOT_ALLOWED,
                   psprintf("max_rows must not be null: no key of %s says that a unit has one row",
                            catalog::qualified_name(relation)),
-                  nullptr,
                   "Pass how many rows of one unit shall count, max_rows => 20, chosen without looking at the rows.");
     const int most = Max(limits.max_rows, 1);
     if (limits.max_groups > most)

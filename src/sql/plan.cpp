@@ -11,7 +11,8 @@
 
 #include "catalog/decimals.hpp"
 #include "sql/call_arguments.hpp"
-#include "sql/controller.hpp"
+#include "catalog/domain.hpp"
+#include "sql/result_rows.hpp"
 
 namespace dp::sql {
 
@@ -69,15 +70,14 @@ static Bought bought(const Preset &preset, privacy::Delta delta, int max_rows) {
 static privacy::Delta checked_delta_total(FunctionCallInfo fcinfo) {
     privacy::Delta delta = catalog::checked_delta(PG_GETARG_DATUM(0), "delta_total");
     if (delta.units() == 0)
-        ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("delta_total must be above 0"),
-                        errdetail("The bound zcdp converts rho at a delta."), errhint("Pass 1e-6, for instance.")));
+        refuse_value("delta_total must be above 0", "Pass 1e-6, for instance.",
+                     "The bound zcdp converts rho at a delta.");
     return delta;
 }
 
 static int checked_max_rows(int max_rows) {
     if (max_rows < 1 || max_rows > catalog::max_declared_rows)
-        ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-                        errmsg("max_rows must be between 1 and %d, not %d", catalog::max_declared_rows, max_rows)));
+        refuse_value(psprintf("max_rows must be between 1 and %d, not %d", catalog::max_declared_rows, max_rows));
     return max_rows;
 }
 
@@ -86,21 +86,11 @@ DP_CALL(dp_plan) {
     require(fcinfo, 1, "max_rows");
     const privacy::Delta delta = checked_delta_total(fcinfo);
     const int max_rows = checked_max_rows(PG_GETARG_INT32(1));
-    InitMaterializedSRF(fcinfo, 0);
-    auto *result = reinterpret_cast<ReturnSetInfo *>(fcinfo->resultinfo);
+    const ResultRows rows(fcinfo);
     for (const Preset &preset : presets) {
         const Bought b = border::core([&] { return bought(preset, delta, max_rows); });
-        Datum values[9] = {CStringGetTextDatum(preset.name),
-                           NumericGetDatum(int64_to_numeric(preset.epsilon_total)),
-                           Float8GetDatum(preset.tau),
-                           Int64GetDatum(b.counts),
-                           Int64GetDatum(b.averages),
-                           Float8GetDatum(b.error95),
-                           Float8GetDatum(b.error95_rows),
-                           Float8GetDatum(b.posterior10),
-                           Float8GetDatum(b.recognised)};
-        bool nulls[9] = {};
-        tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
+        rows.put(preset.name, catalog::Typed{NUMERICOID, NumericGetDatum(int64_to_numeric(preset.epsilon_total))},
+                 preset.tau, b.counts, b.averages, b.error95, b.error95_rows, b.posterior10, b.recognised);
     }
     return Datum(0);
 }

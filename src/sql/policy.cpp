@@ -199,12 +199,9 @@ WHERE d.id = $1::uuid AND $2 > 0 AND (d.bound <> 'zcdp' OR $4) AND d.bound <> 'n
                 ELSE least(d.delta_total, d.delta_lifetime - spent.ever) END)sql";
 
 static void check_delta_left(const Visit &visit, const catalog::Settings *settings, const Row &row) {
-    refuse_first(visit, delta_sql,
-                 {settings->id_text,
-                  {NUMERICOID, row.values[policy_delta]},
-                  row.is(policy_selection, "within_data"),
-                  !row.is(policy_mechanism, "gaussian"),
-                  settings->relation_name});
+    refuse_first(visit, delta_sql, settings->id_text, Typed{NUMERICOID, row.values[policy_delta]},
+                 row.is(policy_selection, "within_data"), !row.is(policy_mechanism, "gaussian"),
+                 settings->relation_name);
 }
 
 // ---- storing it ----------------------------------------------------------------------------------------------------
@@ -220,7 +217,7 @@ static void store_policy(const Visit &visit, Row *row) {
 // A profile is about all that a role's answers on the table tell: it goes for all its policies there, whose charges have one sum.
 static Reports spread_profile(const Visit &visit, const catalog::Settings *settings, const Row &row,
                               const char *grantee) {
-    const Parameter profile = {JSONBOID, row.values[policy_profile], !row.has(policy_profile)};
+    const Typed profile = {JSONBOID, row.values[policy_profile]};
     const char *others = "dp_rdr.restricted_view v JOIN dp_rdr.protected_table t ON t.relation = v.relation "
                          "WHERE v.view = p.view AND t.domain = $4::uuid AND p.view::oid <> $1 "
                          "AND p.grantee::oid = $2 AND p.profile IS DISTINCT FROM $3";
@@ -231,7 +228,7 @@ static Reports spread_profile(const Visit &visit, const catalog::Settings *setti
                           "'Grant it a tau there first, or revoke it with dp_revoke().' "
                           "FROM dp_rdr.policy p, %s AND $3 IS NULL AND p.selection = 'profile' LIMIT 1",
                           others),
-                 {settings->view, role, profile, settings->id_text});
+                 settings->view, role, profile, settings->id_text);
     return reports_of(visit,
                       psprintf(R"sql(
 WITH moved AS (UPDATE dp_rdr.policy p SET profile = $3 FROM %s RETURNING p.view::text)
@@ -239,16 +236,16 @@ SELECT 'notice', format('the risk profile of role %%s was %%s its policies on ot
     CASE WHEN $3 IS NULL THEN 'taken from' ELSE 'set for' END, $6, string_agg(view, ', ' ORDER BY view COLLATE "C")),
   'It is about all that the role''s answers on the table tell.', NULL FROM moved HAVING count(*) > 0)sql",
                                others),
-                      {settings->view, role, profile, settings->id_text, grantee, settings->relation_name});
+                      settings->view, role, profile, settings->id_text, grantee, settings->relation_name);
 }
 
 // A view that was refreshed or dropped while this call waited is another one, or none.
 static Visit write_policies(const catalog::Settings *settings) {
     Visit visit = Visit::write();
     lock_declarations(visit, settings->relation);
-    if (run(visit, "SELECT 1 FROM dp_rdr.restricted_view v WHERE v.view::oid = $1", {settings->view}) != 1)
+    if (run(visit, "SELECT 1 FROM dp_rdr.restricted_view v WHERE v.view::oid = $1", settings->view) != 1)
         refuse_as(ERRCODE_LOCK_NOT_AVAILABLE, psprintf("%s is being changed by another call", settings->view_name),
-                  nullptr, "Try again.");
+                  "Try again.");
     return visit;
 }
 
@@ -295,7 +292,7 @@ DP_CALL(dp_revoke) {
     const char *grantee = quote_identifier(GetUserNameFromId(PG_GETARG_OID(1), false));
     Visit visit = write_policies(settings);
     const uint64 n = run(visit, "DELETE FROM dp_rdr.policy p WHERE p.view::oid = $1 AND p.grantee::oid = $2",
-                         {settings->view, PG_GETARG_OID(1)});
+                         settings->view, PG_GETARG_OID(1));
     visit.leave();
     run_as(catalog::relation_owner(settings->view),
            psprintf("REVOKE SELECT ON %s FROM %s", settings->view_name, grantee));
@@ -313,7 +310,7 @@ DP_CALL(dp_resume) {
     const uint64 n = run(visit,
                          "DELETE FROM dp_rdr.suspension s WHERE s.view::oid = $1 AND "
                          "$2 IN (s.grantee::oid, s.role::oid, s.session_role::oid)",
-                         {settings->view, PG_GETARG_OID(1)});
+                         settings->view, PG_GETARG_OID(1));
     visit.leave();
     if (n == 0)
         ereport(WARNING,

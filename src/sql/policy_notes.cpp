@@ -111,10 +111,9 @@ SELECT 'warning', format('queries of %s will be refused: epsilon cannot be selec
 FROM dp_rdr.protected_table t WHERE t.relation::oid = $1 AND $4 = 'released' AND t.max_rows IS NOT NULL)sql";
 
 Reports reports_on_policy(const Visit &visit, const catalog::Settings *settings, const Row &policy, bool profiled) {
-    return reports_of(visit, reports_sql,
-                      {settings->relation, DatumGetObjectId(policy.values[policy_grantee]), profiled,
-                       policy.text_of(policy_selection), policy.text_of(policy_mechanism), settings->relation_name,
-                       settings->view_name});
+    return reports_of(visit, reports_sql, settings->relation, DatumGetObjectId(policy.values[policy_grantee]), profiled,
+                      policy.text_of(policy_selection), policy.text_of(policy_mechanism), settings->relation_name,
+                      settings->view_name);
 }
 
 void warn_of_schema(Oid role, Oid relation, const char *kind) {
@@ -153,8 +152,8 @@ WHERE r.oid = $2 AND w.found)sql";
 void warn_of_grantee(const catalog::Settings *settings, const Row &policy) {
     const Oid role = DatumGetObjectId(policy.values[policy_grantee]);
     Visit visit = Visit::read();
-    const Reports reports = reports_of(
-        visit, grantee_sql, {settings->relation, role, policy.text_of(policy_selection), settings->relation_name});
+    const Reports reports = reports_of(visit, grantee_sql, settings->relation, role, policy.text_of(policy_selection),
+                                       settings->relation_name);
     visit.leave();
     tell(reports);
     warn_of_schema(role, settings->view, "restricted view");

@@ -44,14 +44,10 @@ KindFields fields_of(privacy::ProfileKind kind) {
     pg_unreachable();
 }
 
-[[noreturn]] void refuse(const char *message, const char *hint) {
-    ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("%s", message), errhint("%s", hint)));
-    pg_unreachable();
-}
-
 privacy::ProfileKind checked_kind(const char *name) {
     if (name == nullptr)
-        refuse("a risk profile needs a kind", "Make one with dp_profile('inclusion', relative => 3), for instance.");
+        refuse_value("a risk profile needs a kind",
+                     "Make one with dp_profile('inclusion', relative => 3), for instance.");
     privacy::ProfileKind kind = {};
     bool known = border::core([&] {
         auto parsed = privacy::profile_kind_from_name(name);
@@ -59,8 +55,8 @@ privacy::ProfileKind checked_kind(const char *name) {
         return parsed.has_value();
     });
     if (!known)
-        refuse(psprintf("unknown kind of risk profile: \"%s\"", name),
-               "Use 'constant', 'inclusion', 'value', 'both', 'difference' or 'points'.");
+        refuse_value(psprintf("unknown kind of risk profile: \"%s\"", name),
+                     "Use 'constant', 'inclusion', 'value', 'both', 'difference' or 'points'.");
     return kind;
 }
 
@@ -69,11 +65,11 @@ void check_fields(const GivenProfile &given, privacy::ProfileKind kind) {
     for (int i = 0; i < nfields; i++) {
         auto field = static_cast<ProfileField>(i);
         if (!given.has(field) && (fields.needed & bit(field)) != 0)
-            refuse(psprintf("a risk profile of the kind \"%s\" needs %s", given.kind, field_names[i]),
-                   psprintf("Pass %s, for instance.", field_examples[i]));
+            refuse_value(psprintf("a risk profile of the kind \"%s\" needs %s", given.kind, field_names[i]),
+                         psprintf("Pass %s, for instance.", field_examples[i]));
         if (given.has(field) && (fields.possible & bit(field)) == 0)
-            refuse(psprintf("%s does not go with a risk profile of the kind \"%s\"", field_names[i], given.kind),
-                   "Leave it out.");
+            refuse_value(psprintf("%s does not go with a risk profile of the kind \"%s\"", field_names[i], given.kind),
+                         "Leave it out.");
     }
 }
 
@@ -83,21 +79,20 @@ void check_numbers(const GivenProfile &given) {
     const double relative = given.numbers[field_relative], absolute = given.numbers[field_absolute],
                  prior = given.numbers[field_prior];
     if (given.has(field_relative) && !(relative > 1 && std::isfinite(relative)))
-        refuse(psprintf("relative must be above 1 and finite, not %s", float8out_internal(relative)),
-               "3 lets a posterior be three times its prior.");
+        refuse_value(psprintf("relative must be above 1 and finite, not %s", float8out_internal(relative)),
+                     "3 lets a posterior be three times its prior.");
     if (given.has(field_absolute) && !(absolute >= 0 && absolute < 1))
-        refuse(psprintf("absolute must be at least 0 and below 1, not %s", float8out_internal(absolute)),
-               "With 0.25 posteriors up to 0.25 are allowed whatever the prior was.");
+        refuse_value(psprintf("absolute must be at least 0 and below 1, not %s", float8out_internal(absolute)),
+                     "With 0.25 posteriors up to 0.25 are allowed whatever the prior was.");
     if (given.has(field_prior) && !(prior > 0 && prior <= 1))
-        refuse(psprintf("prior must be above 0 and at most 1, not %s", float8out_internal(prior)),
-               "It is the prior that stays fixed: 1 for one who knows it already.");
+        refuse_value(psprintf("prior must be above 0 and at most 1, not %s", float8out_internal(prior)),
+                     "It is the prior that stays fixed: 1 for one who knows it already.");
 }
 
 void check_length(int64 n, const char *name) {
     if (n > most_points)
-        ereport(ERROR, (errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-                        errmsg("%s of a risk profile has more than %d elements", name, most_points),
-                        errhint("Leave out adversaries against whom others allow less.")));
+        refuse_size(psprintf("%s of a risk profile has more than %d elements", name, most_points),
+                    "Leave out adversaries against whom others allow less.");
 }
 
 void check_array(const GivenProfile &given, ProfileField field) {
@@ -106,11 +101,11 @@ void check_array(const GivenProfile &given, ProfileField field) {
     for (int i = 0; i < array.n; i++)
         if (field == field_r ? !array.nulls[i] && !std::isfinite(array.values[i])
                              : array.nulls[i] || !(array.values[i] > 0 && array.values[i] <= 1))
-            refuse(psprintf("element %d of %s is %s", i + 1, field_names[field],
-                            array.nulls[i] ? "NULL" : float8out_internal(array.values[i])),
-                   field == field_r
-                       ? "It is a relative risk above 1; NULL stands for an adversary who is not considered."
-                       : "It is a prior, above 0 and at most 1.");
+            refuse_value(psprintf("element %d of %s is %s", i + 1, field_names[field],
+                                  array.nulls[i] ? "NULL" : float8out_internal(array.values[i])),
+                         field == field_r
+                             ? "It is a relative risk above 1; NULL stands for an adversary who is not considered."
+                             : "It is a prior, above 0 and at most 1.");
 }
 
 void check_arrays(const GivenProfile &given) {
@@ -119,8 +114,8 @@ void check_arrays(const GivenProfile &given) {
             check_array(given, field);
     const GivenArray *arrays = given.arrays;
     if ((arrays[0].n != arrays[1].n || arrays[0].n != arrays[2].n))
-        refuse(psprintf("p, q and r have %d, %d and %d elements", arrays[0].n, arrays[1].n, arrays[2].n),
-               "Each adversary has one of each.");
+        refuse_value(psprintf("p, q and r have %d, %d and %d elements", arrays[0].n, arrays[1].n, arrays[2].n),
+                     "Each adversary has one of each.");
 }
 
 // ---- JSON ----------------------------------------------------------------------------------------------------------
@@ -192,10 +187,11 @@ void set_epsilon(Profile *profile) {
         profile->epsilon = epsilon.value_or(privacy::Epsilon());
     });
     if (profile->constrains && profile->epsilon.units() <= 0)
-        refuse(psprintf("the risk profile allows no epsilon: against the prior p = %s, q = %s it would be below "
-                        "0.000000001",
-                        float8out_internal(profile->binding.prior.p), float8out_internal(profile->binding.prior.q)),
-               "Allow every adversary a relative risk above 1.");
+        refuse_value(psprintf("the risk profile allows no epsilon: against the prior p = %s, q = %s it would be below "
+                              "0.000000001",
+                              float8out_internal(profile->binding.prior.p),
+                              float8out_internal(profile->binding.prior.q)),
+                     "Allow every adversary a relative risk above 1.");
 }
 
 } // namespace
@@ -233,20 +229,20 @@ const char *const json_hint = "Make one with dp_profile('inclusion', relative =>
 
 const char *string_of(const JsonbValue &value, const char *key) {
     if (value.type != jbvString)
-        refuse(psprintf("\"%s\" of a risk profile is not a string", key), json_hint);
+        refuse_value(psprintf("\"%s\" of a risk profile is not a string", key), json_hint);
     return pnstrdup(value.val.string.val, value.val.string.len);
 }
 
 double number_of(const JsonbValue &value, const char *key) {
     if (value.type != jbvNumeric)
-        refuse(psprintf("\"%s\" of a risk profile is not a number", key), json_hint);
+        refuse_value(psprintf("\"%s\" of a risk profile is not a number", key), json_hint);
     return DatumGetFloat8(DirectFunctionCall1(numeric_float8_no_overflow, NumericGetDatum(value.val.numeric)));
 }
 
 GivenArray array_of(const JsonbValue &value, const char *key) {
     if (value.type != jbvBinary || !JsonContainerIsArray(value.val.binary.data) ||
         JsonContainerIsScalar(value.val.binary.data))
-        refuse(psprintf("\"%s\" of a risk profile is not an array of numbers", key), json_hint);
+        refuse_value(psprintf("\"%s\" of a risk profile is not an array of numbers", key), json_hint);
     check_length(JsonContainerSize(value.val.binary.data), key);
     GivenArray array = {};
     array.n = static_cast<int>(JsonContainerSize(value.val.binary.data));
@@ -279,7 +275,7 @@ void take_field(GivenProfile *given, const char *key, const JsonbValue &value) {
             given->numbers[field] = number_of(value, key);
         return;
     }
-    refuse(psprintf("unknown key \"%s\" of a risk profile", key), json_hint);
+    refuse_value(psprintf("unknown key \"%s\" of a risk profile", key), json_hint);
 }
 
 } // namespace
@@ -294,15 +290,15 @@ const Profile *profile_argument(FunctionCallInfo fcinfo, int argument) {
         return nullptr;
     const Profile *profile = read_profile(PG_GETARG_DATUM(argument));
     if (!profile->constrains)
-        refuse("the risk profile constrains nothing, so it caps no total",
-               "Leave it out, or take one away with profile => '{}'.");
+        refuse_value("the risk profile constrains nothing, so it caps no total",
+                     "Leave it out, or take one away with profile => '{}'.");
     return profile;
 }
 
 Profile *read_profile(Datum json) {
     Jsonb *object = DatumGetJsonbP(json);
     if (!JB_ROOT_IS_OBJECT(object))
-        refuse("a risk profile is a JSON object", json_hint);
+        refuse_value("a risk profile is a JSON object", json_hint);
     GivenProfile given = {};
     JsonbIterator *iterator = JsonbIteratorInit(&object->root);
     JsonbValue value;

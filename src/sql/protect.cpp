@@ -50,10 +50,8 @@ static void append_named_columns(StringInfo sql, Relation table, ArrayType *name
         const char *name = nulls[i] ? "" : TextDatumGetCString(elements[i]);
         AttrNumber attno = get_attnum(RelationGetRelid(table), name);
         if (attno <= 0)
-            refuse_as(
-                ERRCODE_UNDEFINED_COLUMN,
-                psprintf("column \"%s\" of %s does not exist", name, catalog::qualified_name(RelationGetRelid(table))),
-                nullptr, nullptr);
+            refuse_as(ERRCODE_UNDEFINED_COLUMN, psprintf("column \"%s\" of %s does not exist", name,
+                                                         catalog::qualified_name(RelationGetRelid(table))));
         append_column(sql, TupleDescAttr(RelationGetDescr(table), attno - 1));
     }
 }
@@ -86,7 +84,7 @@ static void forget_dangling(const Visit &visit, Oid relation) {
         "DELETE FROM dp_rdr.protected_table t WHERE NOT EXISTS (SELECT FROM pg_class c WHERE c.oid = t.relation) "
         "AND NOT EXISTS (SELECT FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace "
         "WHERE c.oid <> $1 AND format('%I.%I', n.nspname, c.relname) = t.name)",
-        {relation});
+        relation);
     visit.run("DELETE FROM dp_rdr.restricted_view v "
               "WHERE (NOT EXISTS (SELECT FROM pg_class c WHERE c.oid = v.view) "
               "AND NOT EXISTS (SELECT FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace "
@@ -113,14 +111,14 @@ static void forget_dangling(const Visit &visit, Oid relation) {
 }
 
 bool has_odometer(const Visit &visit, const char *id) {
-    return run(visit, "SELECT 1 FROM dp_rdr.odometer o WHERE o.id = $1::uuid", {id}) == 1;
+    return run(visit, "SELECT 1 FROM dp_rdr.odometer o WHERE o.id = $1::uuid", id) == 1;
 }
 
 void remember_name(const Visit &visit, const char *id, Oid relation) {
     run(visit,
         "UPDATE dp_rdr.privacy_domain d SET unit_names = d.unit_names || $2 "
         "WHERE d.id = $1::uuid AND ($2 = ANY (d.unit_names)) IS NOT TRUE",
-        {id, catalog::qualified_name(relation)});
+        id, catalog::qualified_name(relation));
 }
 
 // A domain that is there stays as it is. Totals of an earlier table go on, but not an epoch that its settings had begun.
@@ -130,14 +128,14 @@ void register_domain(const Visit &visit, const char *id, Oid relation, const Uni
     run(visit,
         "DELETE FROM dp_rdr.privacy_domain d WHERE d.id = $1::uuid AND d.unit_types IS NULL "
         "AND NOT EXISTS (SELECT FROM dp_rdr.protected_table t WHERE t.domain = d.id)",
-        {id});
+        id);
     run(visit,
         "INSERT INTO dp_rdr.privacy_domain (id, unit_table, unit_types, epoch) "
         "SELECT $1::uuid, CASE WHEN $3 IS NOT NULL THEN $2::regclass END, $3, "
         "coalesce((SELECT o.epoch + 1 FROM dp_rdr.odometer o WHERE o.id = $1::uuid), 0) ON CONFLICT DO NOTHING",
-        {id, relation, types_of_unit(founds ? unit : nullptr)});
+        id, relation, types_of_unit(founds ? unit : nullptr));
     if (run(visit, "SELECT 1 FROM dp_rdr.privacy_domain d WHERE d.id = $1::uuid AND d.joined_into IS NULL FOR UPDATE",
-            {id}) != 1)
+            id) != 1)
         refuse_moving(relation); // into another domain, since its own was looked up
     if (!founds)
         return;
@@ -148,27 +146,20 @@ void register_domain(const Visit &visit, const char *id, Oid relation, const Uni
         "UPDATE dp_rdr.privacy_domain d SET unit_table = $2::regclass WHERE d.id = $1::uuid AND NOT EXISTS "
         "(SELECT FROM dp_rdr.protected_table t WHERE t.domain = d.id AND t.relation = d.unit_table "
         "AND (t.max_rows IS NULL OR NOT $3))",
-        {id, relation, unit->keyed});
+        id, relation, unit->keyed);
 }
 
 void register_unit(const Visit &visit, const char *id, Oid relation, const Unit *unit, const Limits &limits) {
     const bool follows = unit != nullptr && OidIsValid(unit->parent), has_key = follows && unit->parent_key != nullptr;
     const Datum columns = unit == nullptr ? Datum{0} : unit_array(relation, unit->ncolumns, unit->columns);
     const Datum key = has_key ? unit_array(unit->parent, unit->ncolumns, unit->parent_key) : Datum{0};
-    run(visit,
-        R"sql(
+    run(visit, R"sql(
 INSERT INTO dp_rdr.protected_table AS t (relation, domain, unit, parent, parent_key, max_rows, max_groups, max_rows_per_group)
 VALUES ($1::regclass, $2::uuid, $3, $4::regclass, $5, nullif($6, 0), nullif($7, 0), nullif($8, 0))
 ON CONFLICT (relation) DO UPDATE SET (domain, unit, parent, parent_key, max_rows, max_groups, max_rows_per_group) =
   ($2::uuid, $3, $4::regclass, $5, nullif($6, 0), nullif($7, 0), nullif($8, 0)))sql",
-        {relation,
-         id,
-         {TEXTARRAYOID, columns, unit == nullptr},
-         {OIDOID, ObjectIdGetDatum(follows ? unit->parent : InvalidOid), !follows},
-         {TEXTARRAYOID, key, !has_key},
-         limits.max_rows,
-         limits.max_groups,
-         limits.max_rows_per_group});
+        relation, id, Typed{TEXTARRAYOID, columns}, if_given(follows, follows ? unit->parent : InvalidOid),
+        Typed{TEXTARRAYOID, key}, limits.max_rows, limits.max_groups, limits.max_rows_per_group);
 }
 
 // Totals that were lost are not to be spent again: the bound closes at what is known to be consumed on the public account.
@@ -183,7 +174,7 @@ static void freeze(Oid relation, bool joins) {
         "period_since = NULL, epsilon_lifetime = NULL, delta_lifetime = NULL, "
         "epoch = greatest(d.epoch, o.epoch) + 1 FROM dp_rdr.odometer o, dp_rdr.protected_table t "
         "WHERE o.id = d.id AND t.domain = d.id AND t.relation::oid = $1",
-        {relation});
+        relation);
     visit.leave();
     ereport(WARNING, (errmsg("%s was protected before, and its totals are lost: no query will be answered",
                              catalog::qualified_name(relation)),
@@ -198,13 +189,12 @@ static void check_declared(Oid relation, const Unit *unit, const Limits &limits)
     const catalog::UnitPath *path = declared_unit(relation);
     const char *name = catalog::qualified_name(relation);
     if (unit != nullptr && !is_declared_unit(path, *unit))
-        ereport(ERROR,
-                (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-                 path == nullptr ? errmsg("%s is protected with a row as its unit", name)
-                                 : errmsg("%s is protected with the unit %s", name, unit_text(path)),
-                 errhint("A further view has the same: leave unit at NULL. dp_set_unit(%s, ...) changes it, as "
-                         "long as nothing was asked.",
-                         quote_literal_cstr(name))));
+        ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+                        path == nullptr ? errmsg("%s is protected with a row as its unit", name)
+                                        : errmsg("%s is protected with the unit %s", name, unit_text(path)),
+                        errhint("A further view has the same: leave unit at NULL. dp_set_unit(%s, ...) changes it, as "
+                                "long as nothing was asked.",
+                                quote_literal_cstr(name))));
     const Limits declared =
         path == nullptr ? Limits{} : Limits{path->max_rows, path->max_groups, path->max_rows_per_group};
     if ((limits.max_rows > 0 && limits.max_rows != declared.max_rows) ||
@@ -262,7 +252,7 @@ static Oid protect(Oid relation, const char *name, ArrayType *columns, const cha
     run(visit,
         "INSERT INTO dp_rdr.restricted_view (view, relation, filter, all_columns) "
         "VALUES ($1::regclass, $2::regclass, $3, $4)",
-        {facade, relation, filter, columns == nullptr});
+        facade, relation, filter, columns == nullptr);
     visit.leave();
     remember_names(facade, relation);
 
@@ -307,7 +297,7 @@ static void drop_stored(const Visit &visit, Oid relation) {
         "(SELECT FROM dp_rdr.policy p JOIN dp_rdr.restricted_view v ON v.view::oid = p.view::oid "
         "JOIN dp_rdr.protected_table o ON o.relation = v.relation "
         "WHERE o.domain = t.domain AND p.grantee::oid = a.grantee AND p.replay IS NOT NULL)",
-        {relation});
+        relation);
 }
 
 DP_CALL(dp_unprotect) {
@@ -316,7 +306,7 @@ DP_CALL(dp_unprotect) {
     Visit visit = Visit::write();
     lock_declarations(visit, settings->relation);
     for (const char *table : {"policy", "suspension", "restricted_view"})
-        run(visit, psprintf("DELETE FROM dp_rdr.%s x WHERE x.view::oid = $1", table), {settings->view});
+        run(visit, psprintf("DELETE FROM dp_rdr.%s x WHERE x.view::oid = $1", table), settings->view);
     drop_stored(visit, settings->relation);
     visit.leave();
     run_as(catalog::relation_owner(settings->view), psprintf("DROP VIEW %s", settings->view_name));

@@ -27,20 +27,16 @@ void tell_short(const release::Reached &reached) {
 }
 
 [[noreturn]] static void refuse_replayed() {
-    ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE), errmsg("there is no answer to refine"),
-                    errdetail("Nothing was drawn for the last answer: it was replayed, or names declared groups."),
-                    errhint("Ask with dp_query(..., replay => false) for a new one, which is charged.")));
-    pg_unreachable();
+    refuse_state("there is no answer to refine",
+                 "Ask with dp_query(..., replay => false) for a new one, which is charged.",
+                 "Nothing was drawn for the last answer: it was replayed, or names declared groups.");
 }
 
 [[noreturn]] static void refuse(const char *detail) {
-    ereport(
-        ERROR,
-        (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE), errmsg("there is no answer to refine"),
-         errdetail("%s", detail),
-         errhint("Ask with dp_query(query, error95 => ...) or within, on a table with the bound zcdp, and refine in "
-                 "the same connection and under the same role.")));
-    pg_unreachable();
+    refuse_state("there is no answer to refine",
+                 "Ask with dp_query(query, error95 => ...) or within, on a table with the bound zcdp, and refine in "
+                 "the same connection and under the same role.",
+                 detail);
 }
 
 // The last answer, if it is this role's, and can be made more accurate.

@@ -41,11 +41,12 @@ SELECT CASE WHEN k.in_place OR NOT $3 THEN k.names || o.names END, k.in_place, k
 static Columns columns_of(const catalog::Settings *settings, bool all_columns) {
     LockRelationOid(settings->view, AccessShareLock);
     Visit visit = Visit::read();
-    (void)run(visit, columns_sql, {settings->view, settings->relation, all_columns});
+    (void)run(visit, columns_sql, settings->view, settings->relation, all_columns);
     bool isnull;
     const Datum names = border::Spi::value(0, 1, &isnull);
     MemoryContextSwitchTo(visit.spi.caller);
-    const Columns columns = {isnull ? nullptr : DatumGetArrayTypePCopy(names), flag_at(0, 2), flag_at(0, 3)};
+    const Columns columns = {isnull ? nullptr : DatumGetArrayTypePCopy(names), catalog::value_at<bool>(0, 2),
+                             catalog::value_at<bool>(0, 3)};
     visit.leave();
     if (isnull && !all_columns)
         refuse_state(
@@ -176,7 +177,7 @@ static const char *options_of(Oid view) {
 
 static Oid make_anew(const catalog::Settings *settings, const Columns &columns) {
     Visit visit = Visit::read();
-    refuse_first(visit, dependents_sql, {settings->view, settings->view_name});
+    refuse_first(visit, dependents_sql, settings->view, settings->view_name);
     visit.leave();
     Oid owner = catalog::relation_owner(settings->view), schema = get_rel_namespace(settings->view);
     const char *name = get_rel_name(settings->view);
@@ -211,10 +212,10 @@ ORDER BY x.column_name COLLATE "C", x.what)sql";
 static bool has_all_columns(const catalog::Settings *settings) {
     Visit visit = Visit::write();
     lock_declarations(visit, settings->relation);
-    if (run(visit, "SELECT v.all_columns FROM dp_rdr.restricted_view v WHERE v.view::oid = $1", {settings->view}) != 1)
+    if (run(visit, "SELECT v.all_columns FROM dp_rdr.restricted_view v WHERE v.view::oid = $1", settings->view) != 1)
         refuse_as(ERRCODE_LOCK_NOT_AVAILABLE, psprintf("%s is being changed by another call", settings->view_name),
-                  nullptr, "Try again.");
-    const bool all = flag_at(0, 1);
+                  "Try again.");
+    const bool all = catalog::value_at<bool>(0, 1);
     visit.leave();
     return all;
 }
@@ -243,7 +244,7 @@ DP_CALL(dp_refresh) {
                facade_statement(psprintf("CREATE OR REPLACE VIEW %s%s", settings->view_name, options_of(view)),
                                 settings->relation, columns.names));
     Visit visit = Visit::write();
-    const Reports gone = reports_of(visit, forget_sql, {settings->relation, settings->relation_name});
+    const Reports gone = reports_of(visit, forget_sql, settings->relation, settings->relation_name);
     visit.leave();
     tell(gone);
     remember_names(view, settings->relation);

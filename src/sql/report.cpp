@@ -81,19 +81,22 @@ FROM pg_class c WHERE c.oid = $1)sql";
 
 static void add_facts(picture::Report *report, const ReportCall &call) {
     const char *table = page_text(catalog::qualified_name(call.relation));
-    Oid types[4] = {OIDOID, OIDOID, BYTEAOID, BYTEAOID};
-    Datum values[4] = {ObjectIdGetDatum(call.relation), ObjectIdGetDatum(GetUserId()),
-                       CStringGetTextDatum(picture::report_style()), CStringGetTextDatum(picture::report_script())};
+    const Oid caller = GetUserId();
+    const catalog::Typed style = {BYTEAOID, CStringGetTextDatum(picture::report_style())},
+                         script = {BYTEAOID, CStringGetTextDatum(picture::report_script())};
     catalog::Visit visit = catalog::Visit::read();
-    visit.run(facts_sql, 4, types, values);
+    run(visit, facts_sql, call.relation, caller, style, script);
     const char *facts[6];
     for (int i = 0; i < 6; i++)
         facts[i] = page_text(visit.spi.text(0, i + 1));
     border::core([&] {
         report->table = table;
-        report->facts = {picture::fact("table", table),      picture::fact("database", facts[0]),
-                         picture::fact("owner", facts[1]),   picture::fact("made at", facts[2]),
-                         picture::fact("made by", facts[3]), picture::fact("made with", std::string("dp_rdr ") + border::library_version)};
+        report->facts = {picture::fact("table", table),
+                         picture::fact("database", facts[0]),
+                         picture::fact("owner", facts[1]),
+                         picture::fact("made at", facts[2]),
+                         picture::fact("made by", facts[3]),
+                         picture::fact("made with", std::string("dp_rdr ") + border::library_version)};
         report->style_hash = facts[4];
         report->script_hash = facts[5];
     });
@@ -136,17 +139,15 @@ static ReportCall read_call(FunctionCallInfo fcinfo) {
     call.relation = protected_relation(PG_GETARG_OID(report_relation));
     call.query = text_argument(fcinfo, report_query);
     if (call.query != nullptr && !PG_ARGISNULL(report_request))
-        ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("a query and a request are passed"),
-                        errhint("Leave one of them out: a request brings its query with it.")));
+        refuse_value("a query and a request are passed", "Leave one of them out: a request brings its query with it.");
     if (!PG_ARGISNULL(report_request))
         call.look = look_at_request(call.relation, PG_GETARG_INT64(report_request));
     read_noise(fcinfo, &call);
     call.candidates = catalog::candidates_from_array(array_argument(fcinfo, report_epsilons));
     call.records = PG_GETARG_INT32(report_records);
     if (call.records < 0 || call.records > most_records)
-        ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-                        errmsg("records must be between 0 and %d, not %d", most_records, call.records),
-                        errhint("dp_risk_records() shows all of them.")));
+        refuse_value(psprintf("records must be between 0 and %d, not %d", most_records, call.records),
+                     "dp_risk_records() shows all of them.");
     call.function = fcinfo->flinfo->fn_oid;
     return call;
 }

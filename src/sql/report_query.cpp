@@ -280,10 +280,9 @@ static void add_histogram(picture::QueryPart *part, const Look &look) {
 static void check_table(const ReportCall &call, const rows::Question *question) {
     if (question->settings->relation == call.relation)
         return;
-    ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-                    errmsg("the query is about %s, and the report about %s", question->settings->relation_name,
-                           catalog::qualified_name(call.relation)),
-                    errhint("Pass the table that the query's view is on.")));
+    refuse_value(psprintf("the query is about %s, and the report about %s", question->settings->relation_name,
+                          catalog::qualified_name(call.relation)),
+                 "Pass the table that the query's view is on.");
 }
 
 static Look look_at(const ReportCall &call) {

@@ -14,11 +14,9 @@ using catalog::Requested;
 // ---- the request ---------------------------------------------------------------------------------------------------
 
 [[noreturn]] static void refuse_table(const Requested &request, const catalog::Settings &settings, Oid relation) {
-    ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-                    errmsg("request " INT64_FORMAT " is about %s, and the report about %s", request.id,
-                           settings.relation_name, catalog::qualified_name(relation)),
-                    errhint("Pass the table that the request is about.")));
-    pg_unreachable();
+    refuse_value(psprintf("request " INT64_FORMAT " is about %s, and the report about %s", request.id,
+                          settings.relation_name, catalog::qualified_name(relation)),
+                 "Pass the table that the request is about.");
 }
 
 // Finds a request about a table of the caller's. Any other is refused as one that is not there.
@@ -34,9 +32,8 @@ static const Requested *owned_request(Oid relation, int64 id) {
     if (access.settings->relation != relation)
         refuse_table(*request, *access.settings, relation);
     if (strcmp(request->kind, "query") != 0)
-        ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-                        errmsg("request " INT64_FORMAT " asks for no query on the table", id),
-                        errhint("dp_inspect_signal() shows what a signal is.")));
+        refuse_value(psprintf("request " INT64_FORMAT " asks for no query on the table", id),
+                     "dp_inspect_signal() shows what a signal is.");
     return request;
 }
 
@@ -128,10 +125,8 @@ static const char *advice_text(const RequestLook &look) {
 }
 
 static void add_facts(picture::Data *part, const Requested &request) {
-    Oid types[1] = {INT8OID};
-    Datum values[1] = {Int64GetDatum(request.id)};
     catalog::Visit visit = catalog::Visit::read();
-    uint64 rows = visit.run(facts_sql, 1, types, values);
+    uint64 rows = run(visit, facts_sql, request.id);
     for (uint64 row = 0; row < rows; row++) {
         const bool is_purpose = row == 0;
         const char *name = visit.spi.text(row, 1),
@@ -148,8 +143,7 @@ static void add_facts(picture::Data *part, const Requested &request) {
 
 void add_request_part(picture::Report *report, const RequestLook &look) {
     const Requested &request = *look.request;
-    picture::Data *part =
-        border::core([&] { return &report->query->data.lists["request"].emplace_back(); });
+    picture::Data *part = border::core([&] { return &report->query->data.lists["request"].emplace_back(); });
     const char *state = catalog::shown_state(request), *advice = advice_text(look);
     const char *price = look.decides || look.reviewed ? page_text(price_text(look), most_value) : nullptr;
     border::core([&] {

@@ -35,17 +35,14 @@ namespace dp::sql {
 // ---- asking: the leaf ----------------------------------------------------------------------------------------------
 
 [[noreturn]] static void refuse_no_leaf() {
-    ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-                    errmsg("a request is one aggregation over one restricted view, and nothing else"),
-                    errhint("Fetch the answer, then sort, filter and join it. Grouping sets are a request each. Of "
-                            "several fractions ask one by one, of intervals for seconds.")));
-    pg_unreachable();
+    refuse_form("a request is one aggregation over one restricted view, and nothing else",
+                "Fetch the answer, then sort, filter and join it. Grouping sets are a request each. Of "
+                "several fractions ask one by one, of intervals for seconds.");
 }
 
 static bool computes(const Query *query) {
-    ListCell *cell;
-    foreach (cell, query->cteList)
-        if (lfirst_node(CommonTableExpr, cell)->cterefcount > 0)
+    for (auto *item : border::each<CommonTableExpr>(query->cteList))
+        if (item->cterefcount > 0)
             return true;
     return query->commandType != CMD_SELECT || query->sortClause != NIL || query->limitCount != nullptr ||
            query->limitOffset != nullptr || query->distinctClause != NIL || query->groupClause != NIL ||
@@ -65,9 +62,8 @@ static const RangeTblFunction *only_release(const Query *query) {
     auto *function = linitial_node(RangeTblFunction, entry->functions);
     if (!IsA(function->funcexpr, FuncExpr) || !query::is_release(castNode(FuncExpr, function->funcexpr)->funcid))
         refuse_no_leaf();
-    ListCell *cell;
-    foreach (cell, query->targetList) {
-        auto *var = reinterpret_cast<const Var *>(lfirst_node(TargetEntry, cell)->expr);
+    for (auto *item : border::each<TargetEntry>(query->targetList)) {
+        auto *var = reinterpret_cast<const Var *>(item->expr);
         if (!IsA(var, Var) || var->varno != index || var->varlevelsup != 0)
             refuse_no_leaf();
     }
@@ -141,10 +137,9 @@ static void read_columns(Asked *question) {
 // Bounds what is kept for nothing until somebody decides.
 static void check_size(const Asked &question) {
     if (question.parameters.len > query::max_text)
-        ereport(ERROR, (errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-                        errmsg("what is computed for a request takes %d bytes, more than %d", question.parameters.len,
-                               query::max_text),
-                        errhint("Write shorter constants, or ask in several requests.")));
+        refuse_size(psprintf("what is computed for a request takes %d bytes, more than %d", question.parameters.len,
+                             query::max_text),
+                    "Write shorter constants, or ask in several requests.");
 }
 
 static Asked read_question(const char *said, const query::Limits &limits) {
@@ -193,11 +188,9 @@ constexpr int most_undecided = 1000;  // withdrawn or expired, of a requester ab
 static void check_keys(const query::Leaf *leaf) {
     for (int i = 0; i < leaf->nkeys; i++)
         if (!rows::is_text_portable(leaf->keys[i].type))
-            ereport(ERROR,
-                    (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-                     errmsg("a group key of type %s is not supported in a request", format_type_be(leaf->keys[i].type)),
-                     errdetail("What its text means depends on settings or catalogs."),
-                     errhint("Group by another column, or ask directly.")));
+            refuse_form(
+                psprintf("a group key of type %s is not supported in a request", format_type_be(leaf->keys[i].type)),
+                "Group by another column, or ask directly.", "What its text means depends on settings or catalogs.");
 }
 
 static bool has_column_of(Oid view, Oid type) {
@@ -221,10 +214,9 @@ static bool check_name(Node *node, void *view) {
     const Oid element = get_base_element_type(exprType(node)),
               type = getBaseType(OidIsValid(element) ? element : exprType(node));
     if (query::is_name(type) && !(type_is_enum(type) && has_column_of(*static_cast<Oid *>(view), type)))
-        ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-                        errmsg("a value of type %s is not supported in a request", format_type_be(type)),
-                        errdetail("Its name may mean something else when the request is decided."),
-                        errhint("Compare texts or numbers, or ask directly.")));
+        refuse_form(psprintf("a value of type %s is not supported in a request", format_type_be(type)),
+                    "Compare texts or numbers, or ask directly.",
+                    "Its name may mean something else when the request is decided.");
     return false;
 }
 
@@ -256,8 +248,7 @@ static Priced look_at(Asked *question) {
 void check_length(const char *text, const char *name) {
     int length = pg_mbstrlen(text);
     if (length > longest_purpose)
-        ereport(ERROR, (errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-                        errmsg("%s of %d characters is longer than %d", name, length, longest_purpose)));
+        refuse_size(psprintf("%s of %d characters is longer than %d", name, length, longest_purpose));
 }
 
 static const char *decider_of(FunctionCallInfo fcinfo, int argument, const Priced &priced) {
@@ -268,19 +259,15 @@ static const char *decider_of(FunctionCallInfo fcinfo, int argument, const Price
     if (decider == nullptr)
         decider = reviewed && !priced.from_data ? "review" : "owner";
     if (strcmp(decider, "owner") != 0 && strcmp(decider, "review") != 0)
-        ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("unknown decider \"%s\"", decider),
-                        errhint("Use 'review' or 'owner'.")));
+        refuse_value(psprintf("unknown decider \"%s\"", decider), "Use 'review' or 'owner'.");
     if (strcmp(decider, "owner") == 0)
         return decider;
     if (!reviewed)
-        ereport(ERROR,
-                (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("%s has no reviewers", priced.settings->view_name),
-                 errhint("Leave decider out, or pass 'owner'.")));
+        refuse_value(psprintf("%s has no reviewers", priced.settings->view_name),
+                     "Leave decider out, or pass 'owner'.");
     if (priced.from_data)
-        ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-                        errmsg("decider \"review\" does not go with a policy within_data"),
-                        errdetail("What its answers cost depends on the rows, which reviewers must not learn of."),
-                        errhint("Pass decider => 'owner'.")));
+        refuse_value("decider \"review\" does not go with a policy within_data", "Pass decider => 'owner'.",
+                     "What its answers cost depends on the rows, which reviewers must not learn of.");
     return decider;
 }
 
@@ -294,10 +281,9 @@ TimestampTz expiry(Datum expires, TimestampTz now) {
     if (!too_long && span->month >= 0 && span->day >= 0 && span->time >= 0)
         end = DatumGetTimestampTz(DirectFunctionCall2(timestamp_pl_interval, TimestampTzGetDatum(now), expires));
     if (end <= now)
-        ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-                        errmsg("expires must be above 0 and at most a thousand years, not %s",
-                               DatumGetCString(DirectFunctionCall1(interval_out, expires))),
-                        errhint("Pass expires => '30 days', for instance.")));
+        refuse_value(psprintf("expires must be above 0 and at most a thousand years, not %s",
+                              DatumGetCString(DirectFunctionCall1(interval_out, expires))),
+                     "Pass expires => '30 days', for instance.");
     return end;
 }
 
@@ -317,13 +303,12 @@ void check_pending_requests(const catalog::Settings &settings, Oid requester) {
               "SELECT count(*) FROM dp_rdr.request r WHERE r.table_id = $1 AND r.requester::oid = $2 "
               "AND r.state = 'pending' AND r.expires_at > clock_timestamp()",
               settings.id, requester);
-    const int64 pending = catalog::first_number();
+    const int64 pending = catalog::value_at<int64>(0, 1);
     visit.leave();
     if (pending >= most_pending)
-        ereport(ERROR, (errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-                        errmsg("role \"%s\" has %d pending requests about %s", GetUserNameFromId(requester, false),
-                               most_pending, settings.view_name),
-                        errhint("Wait for decisions, or withdraw some with dp_reject().")));
+        refuse_size(psprintf("role \"%s\" has %d pending requests about %s", GetUserNameFromId(requester, false),
+                             most_pending, settings.view_name),
+                    "Wait for decisions, or withdraw some with dp_reject().");
 }
 
 // Whoever asks and withdraws, again and again, pays nothing for it. What somebody has decided on stays.
@@ -354,7 +339,7 @@ static int64 store_request(const Visit &visit, const Asked &question, const Pric
               catalog::Moment{expires}, priced.settings->view, ask.leaf, catalog::Json{question.parameters.data},
               purpose, catalog::if_given(ask.has_epsilon, ask.epsilon), catalog::if_given(price.known, price.epsilon),
               texts_of(question.names, n), texts_of(question.types, n), catalog::Typed::array(FLOAT8ARRAYOID, errors));
-    return catalog::first_number();
+    return catalog::value_at<int64>(0, 1);
 }
 
 DP_CALL(dp_request) {

@@ -14,15 +14,14 @@
 #include "sql/controllers_question.hpp"
 #include "sql/refusal.hpp"
 #include "sql/decide_requests.hpp"
+#include "sql/result_rows.hpp"
 
 using dp::catalog::Visit;
 
 namespace dp::sql {
 
 [[noreturn]] static void refuse_kind(const catalog::Requested &request, const char *what, const char *hint) {
-    ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-                    errmsg("request " INT64_FORMAT " is %s", request.id, what), errhint("%s", hint)));
-    pg_unreachable();
+    refuse_state(psprintf("request " INT64_FORMAT " is %s", request.id, what), hint);
 }
 
 // ---- more noise ----------------------------------------------------------------------------------------------------
@@ -47,10 +46,9 @@ static void put_drawn(void *context, int draw, const Datum *values, const bool *
 // How wide the noise is tells what was charged.
 static void check_public(const catalog::Requested &request) {
     if (request.basis == nullptr || strcmp(request.basis, "public") != 0)
-        ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-                        errmsg("request " INT64_FORMAT " was decided on in sight of the rows", request.id),
-                        errdetail("How much noise its answer has is told to nobody: it would show the price."),
-                        errhint("dp_fetch() has its answer.")));
+        refuse_state(psprintf("request " INT64_FORMAT " was decided on in sight of the rows", request.id),
+                     "dp_fetch() has its answer.",
+                     "How much noise its answer has is told to nobody: it would show the price.");
 }
 
 constexpr int most_draws = 1000;
@@ -61,8 +59,7 @@ DP_CALL(dp_redraw) {
     check_in_from(fcinfo, "dp_redraw");
     int draws = PG_GETARG_INT32(1);
     if (draws < 1 || draws > most_draws)
-        ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-                        errmsg("draws must be between 1 and %d, not %d", most_draws, draws)));
+        refuse_value(psprintf("draws must be between 1 and %d, not %d", most_draws, draws));
     const catalog::Requested *request = answered_request(PG_GETARG_INT64(0));
     check_public(*request);
     if (request->is_signal())
@@ -119,15 +116,14 @@ static const catalog::Requested *parent_of(FunctionCallInfo fcinfo) {
     int64 id = PG_GETARG_INT64(signal_request);
     const catalog::Requested *parent = answered_request(id);
     if (parent->asker.role != GetUserId())
-        ereport(ERROR, (errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-                        errmsg("request " INT64_FORMAT " was made by another role", id),
-                        errhint("Who has asked for the answer asks for signals on it. dp_inspect_signal() shows the "
-                                "owner of the table what they are.")));
+        refuse_right(psprintf("request " INT64_FORMAT " was made by another role", id),
+                     "Who has asked for the answer asks for signals on it. dp_inspect_signal() shows the "
+                     "owner of the table what they are.");
     if (strcmp(parent->state, "answered") != 0)
         refuse_kind(*parent, parent->state, "A signal is about an answer that was handed out.");
     if (parent->is_signal())
-        ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED), errmsg("a signal on a signal is not supported"),
-                        errhint("Ask for it on request " INT64_FORMAT ".", parent->parent)));
+        refuse_form("a signal on a signal is not supported",
+                    psprintf("Ask for it on request " INT64_FORMAT ".", parent->parent));
     return parent;
 }
 
@@ -172,7 +168,7 @@ static int64 store_signal(const Visit &visit, const release::Wish &wish, const r
         priced.settings->view);
     if (rows != 1)
         refuse_kind(*wish.parent, "not answered any more", "dp_requests(NULL) shows its state.");
-    return catalog::first_number();
+    return catalog::value_at<int64>(0, 1);
 }
 
 DP_CALL(dp_request_signal) {
@@ -220,9 +216,8 @@ static const catalog::Requested *signal_to_inspect(int64 id, const catalog::Requ
     if (!access.owner && !access.requester && !access.reviewer)
         catalog::refuse_unknown(id);
     if (!access.owner)
-        ereport(ERROR, (errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-                        errmsg("must be owner of the table that request " INT64_FORMAT " is about", id),
-                        errhint("Exact numbers are for the owner alone; its requester is given noisy ones.")));
+        refuse_right(psprintf("must be owner of the table that request " INT64_FORMAT " is about", id),
+                     "Exact numbers are for the owner alone; its requester is given noisy ones.");
     if (*parent == nullptr)
         refuse_kind(*request, "no signal", "dp_answer() has the answer to a request, once it is drawn.");
     return request;
@@ -239,12 +234,7 @@ DP_CALL(dp_inspect_signal) {
     const rows::Question *question = controllers_question(ask, privacy::Mechanism::laplace);
     release::Looked looked = release::look(release::bind(wish, question, ask.time_zone));
     zone.leave();
-    TupleDesc desc;
-    if (get_call_result_type(fcinfo, nullptr, &desc) != TYPEFUNC_COMPOSITE)
-        elog(ERROR, "dp_inspect_signal returns a record");
-    Datum values[2] = {Float8GetDatum(looked.dp), Float8GetDatum(looked.exact)};
-    bool nulls[2] = {};
-    PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(desc), values, nulls)));
+    return record(fcinfo, looked.dp, looked.exact);
 }
 
 } // namespace dp::sql

@@ -14,17 +14,12 @@ void ResultRows::clear() const {
     memset(nulls_, true, result_->setDesc->natts);
 }
 
-void ResultRows::set(const char *column, Datum value) const {
+void ResultRows::set_one(const char *column, const catalog::Parameters &value) const {
     const int number = SPI_fnumber(result_->setDesc, column);
     if (number <= 0)
         elog(ERROR, "no column \"%s\"", column);
-    values_[number - 1] = value;
-    nulls_[number - 1] = false;
-}
-
-void ResultRows::set(const char *column, const char *text) const {
-    if (text != nullptr)
-        set(column, CStringGetTextDatum(text));
+    values_[number - 1] = value.values[0];
+    nulls_[number - 1] = value.nulls[0] == 'n';
 }
 
 void ResultRows::put() const {
@@ -32,28 +27,36 @@ void ResultRows::put() const {
     clear();
 }
 
-void ResultRows::put(std::initializer_list<const char *> texts) const {
-    int column = 0;
-    for (const char *text : texts) {
-        nulls_[column] = text == nullptr;
-        if (text != nullptr)
-            values_[column] = CStringGetTextDatum(text);
-        column++;
+void ResultRows::put_row(const catalog::Parameters &row) const {
+    for (int i = 0; i < row.n; i++) {
+        values_[i] = row.values[i];
+        nulls_[i] = row.nulls[i] == 'n';
     }
     put();
 }
 
-void ResultRows::put_all(const catalog::Visit &visit, const char *sql, int nargs, Oid *types, Datum *values) const {
-    const uint64 rows = visit.run(sql, nargs, types, values);
+void ResultRows::put_all(const catalog::Visit &visit, uint64 rows) const {
     for (uint64 row = 0; row < rows; row++) {
-        for (int column = 0; column < result_->setDesc->natts; column++) {
-            const char *text = visit.spi.text(row, column + 1);
-            nulls_[column] = text == nullptr;
-            if (text != nullptr)
-                values_[column] = CStringGetTextDatum(text);
+        for (int i = 0; i < result_->setDesc->natts; i++) {
+            const char *text = visit.spi.text(row, i + 1);
+            nulls_[i] = text == nullptr;
+            values_[i] = text == nullptr ? Datum{0} : CStringGetTextDatum(text);
         }
         put();
     }
+}
+
+Datum record_of(FunctionCallInfo fcinfo, const catalog::Parameters &row) {
+    TupleDesc columns;
+    if (get_call_result_type(fcinfo, nullptr, &columns) != TYPEFUNC_COMPOSITE || columns->natts != row.n)
+        elog(ERROR, "the function must return a row of %d columns", row.n);
+    Datum values[catalog::Parameters::capacity];
+    bool nulls[catalog::Parameters::capacity];
+    for (int i = 0; i < row.n; i++) {
+        values[i] = row.values[i];
+        nulls[i] = row.nulls[i] == 'n';
+    }
+    return HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(columns), values, nulls));
 }
 
 } // namespace dp::sql

@@ -1,28 +1,39 @@
-// Rows of a function that returns a set: each column is set by its name, what is not set is NULL.
+// Rows of a function that returns a set, or the one that it returns.
 #pragma once
 
-#include <initializer_list>
-
 #include "border/guard.hpp"
-#include "catalog/access.hpp"
+#include "catalog/parameters.hpp"
 
 namespace dp::sql {
 
+// Collects the rows of a set. Values are those of catalog/parameters: a missing optional one and a null text are NULL.
 class ResultRows {
   public:
     explicit ResultRows(FunctionCallInfo fcinfo);
-    void set(const char *column, Datum value) const;
-    void set(const char *column, const char *text) const; // null: the column stays NULL
-    void put() const;                                     // the row that was set; the next one begins without a value
-    void put(std::initializer_list<const char *> texts) const;
-    // Puts all rows of a statement, whose columns are text.
-    void put_all(const catalog::Visit &visit, const char *sql, int nargs, Oid *types, Datum *values) const;
+    // Sets a column of the next row, by its name. One that nobody sets is NULL.
+    template <class T> void set(const char *column, const T &value) const {
+        set_one(column, catalog::Parameters::of(value));
+    }
+    // Puts the row that was set.
+    void put() const;
+    // Puts a row of these values, which are the first columns.
+    template <class... T> void put(const T &...values) const { put_row(catalog::Parameters::of(values...)); }
+    // Puts the rows of the last statement, whose columns are shown as text.
+    void put_all(const catalog::Visit &visit, uint64 rows) const;
 
   private:
+    void set_one(const char *column, const catalog::Parameters &value) const;
+    void put_row(const catalog::Parameters &row) const;
     void clear() const;
     ReturnSetInfo *result_;
     Datum *values_;
     bool *nulls_;
 };
+
+Datum record_of(FunctionCallInfo fcinfo, const catalog::Parameters &row);
+// Returns the row of a function, or procedure, that has these columns.
+template <class... T> Datum record(FunctionCallInfo fcinfo, const T &...values) {
+    return record_of(fcinfo, catalog::Parameters::of(values...));
+}
 
 } // namespace dp::sql

@@ -247,7 +247,7 @@ HAVING count(p.epsilon_total) + count(p.profile) > 0 AND bool_or(p.mechanism = '
 ORDER BY p.grantee LIMIT 1)sql";
 
 void check_shares(const Visit &visit, Oid relation) {
-    refuse_first(visit, shares_sql, {relation});
+    refuse_first(visit, shares_sql, relation);
 }
 
 // Finds a total that is a profile's, beside answers that the total of DP modes does not count.
@@ -289,8 +289,8 @@ ORDER BY p.grantee, v.view LIMIT 1)sql";
 
 // All that a role can have had is looked at when it gets a profile. Later only what its own policies charge is, which is its share's.
 void check_profiles(const Visit &visit, Oid relation, Oid profiled) {
-    refuse_first(visit, table_profile_sql, {relation});
-    refuse_first(visit, profiles_sql, {relation, profiled});
+    refuse_first(visit, table_profile_sql, relation);
+    refuse_first(visit, profiles_sql, relation, profiled);
 }
 
 // History counts in the total, and none of it may be of another kind: neither charges so far nor what the end of an epoch under

@@ -6,14 +6,6 @@ using dp::catalog::Visit;
 
 namespace dp::sql {
 
-uint64 change(Oid relation, const char *sql, Parameters parameters) {
-    Visit visit = Visit::write();
-    lock_declarations(visit, relation);
-    const uint64 n = run(visit, sql, parameters);
-    visit.leave();
-    return n;
-}
-
 // ---- options -------------------------------------------------------------------------------------------------------
 
 // Lists the columns from `first` on, each as `write` writes it.

@@ -7,7 +7,13 @@
 namespace dp::sql {
 
 // Runs one that changes what is declared of a table, whose declarations it locks first. Returns the number of its rows.
-uint64 change(Oid relation, const char *sql, Parameters parameters);
+template <class... T> uint64 change(Oid relation, const char *sql, const T &...values) {
+    catalog::Visit visit = catalog::Visit::write();
+    lock_declarations(visit, relation);
+    const uint64 n = run(visit, sql, values...);
+    visit.leave();
+    return n;
+}
 
 // ---- options -------------------------------------------------------------------------------------------------------
 

@@ -222,13 +222,12 @@ ORDER BY f.place, f.name COLLATE "C", f.value COLLATE "C")sql";
 // Names are those under the settings of the visit, where texts do not depend on the caller's.
 DP_CALL(dp_settings) {
     require(fcinfo, 0, "relation");
-    Oid types[2] = {OIDOID, OIDOID};
-    Datum values[2] = {ObjectIdGetDatum(GetUserId()), ObjectIdGetDatum(protected_relation(PG_GETARG_OID(0)))};
+    const Oid caller = GetUserId(), relation = protected_relation(PG_GETARG_OID(0));
     const ResultRows rows(fcinfo);
     catalog::Visit visit = catalog::Visit::read();
     for (const char *part : parts)
-        rows.put_all(visit, part, 2, types, values);
-    rows.put_all(visit, psprintf("%s%s", catalog::subject_sql(), flows), 2, types, values);
+        rows.put_all(visit, run(visit, part, caller, relation));
+    rows.put_all(visit, run(visit, psprintf("%s%s", catalog::subject_sql(), flows), caller, relation));
     visit.leave();
     return Datum(0);
 }

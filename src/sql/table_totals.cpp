@@ -16,9 +16,9 @@ static bool has_facade(const Visit &visit, Oid relation) {
                          "AND d.refobjid = $1 AND EXISTS (SELECT FROM pg_class v JOIN pg_class t ON t.oid = $1 "
                          "WHERE v.oid = r.ev_class AND v.oid <> t.oid AND v.relowner = t.relowner "
                          "AND v.relpersistence <> 't')",
-                         {relation});
+                         relation);
     for (uint64 i = 0; i < n; i++)
-        if (catalog::table_of_facade(oid_at(i, 1)) == relation)
+        if (catalog::table_of_facade(catalog::value_at<Oid>(i, 1)) == relation)
             return true;
     return false;
 }
@@ -107,14 +107,14 @@ Identity find_identity(const Visit &visit, Oid relation, const Unit *unit) {
     if (run(visit,
             "SELECT t.domain, EXISTS (SELECT FROM dp_rdr.odometer o WHERE o.id = t.domain) "
             "FROM dp_rdr.protected_table t WHERE t.relation::oid = $1",
-            {relation}) == 1)
-        return Identity{visit.spi.text(0, 1), flag_at(0, 2), true, false, true};
+            relation) == 1)
+        return Identity{visit.spi.text(0, 1), catalog::value_at<bool>(0, 2), true, false, true};
     const char *domain = unit == nullptr ? nullptr : unit->domain;
-    refuse_first(visit, psprintf(identity_sql, owned_sql("x.id")),
-                 {catalog::qualified_name(relation), catalog::relation_owner(relation),
-                  superuser_arg(visit.role.saved_role), has_facade(visit, relation), unit != nullptr, domain,
-                  types_of_unit(domain == nullptr ? unit : nullptr)});
-    return Identity{visit.spi.text(0, 5), flag_at(0, 6), flag_at(0, 7), flag_at(0, 8), false};
+    refuse_first(visit, psprintf(identity_sql, owned_sql("x.id")), catalog::qualified_name(relation),
+                 catalog::relation_owner(relation), superuser_arg(visit.role.saved_role), has_facade(visit, relation),
+                 unit != nullptr, domain, types_of_unit(domain == nullptr ? unit : nullptr));
+    return Identity{visit.spi.text(0, 5), catalog::value_at<bool>(0, 6), catalog::value_at<bool>(0, 7),
+                    catalog::value_at<bool>(0, 8), false};
 }
 
 } // namespace dp::sql

@@ -1,9 +1,12 @@
 // Total replacements of operations on texts and documents, and of casts from texts; the list of all, and how they are made.
 #include "border/spi.hpp"
 #include "query/total.hpp"
+#include "sql/result_rows.hpp"
 #include "sql/total_values.hpp"
 
 namespace dp::sql {
+
+using catalog::if_given;
 
 Datum guarded(FunctionCallInfo fcinfo, bool safe, PGFunction function) {
     if (!safe)
@@ -263,35 +266,40 @@ DP_FUNCTION(dp_make_total_functions) {
     PG_RETURN_VOID();
 }
 
+// Runs a statement of the script of the extension, as a member of which it makes what it makes.
+DP_FUNCTION(dp_run_statement) {
+    const border::Spi spi = border::Spi::connect();
+    spi.run(TextDatumGetCString(PG_GETARG_DATUM(0)), false);
+    spi.finish();
+    PG_RETURN_VOID();
+}
+
 // ---- the list ------------------------------------------------------------------------------------------------------
 
-static void put_row(ReturnSetInfo *result, Datum what, Oid function, Oid replacement, uint8 constants,
+static void put_row(const ResultRows &rows, const char *what, Oid function, Oid replacement, uint8 constants,
                     const char *why) {
     Datum positions[3];
     int n = 0;
     for (int i = 0; i < 3; i++)
         if ((constants & (1 << i)) != 0)
             positions[n++] = Int32GetDatum(i + 1);
-    Datum values[5] = {what, ObjectIdGetDatum(function), ObjectIdGetDatum(replacement),
-                       PointerGetDatum(construct_array(positions, n, INT4OID, sizeof(int32), true, TYPALIGN_INT)),
-                       CStringGetTextDatum(why)};
-    bool nulls[5] = {false, !OidIsValid(function), !OidIsValid(replacement), false, false};
-    tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
+    const ArrayType *array = construct_array(positions, n, INT4OID, sizeof(int32), true, TYPALIGN_INT);
+    rows.put(what, if_given(OidIsValid(function), function), if_given(OidIsValid(replacement), replacement),
+             catalog::Typed::array(INT4ARRAYOID, array), why);
 }
 
 DP_FUNCTION(dp_total_functions) {
-    InitMaterializedSRF(fcinfo, 0);
-    auto *result = reinterpret_cast<ReturnSetInfo *>(fcinfo->resultinfo);
+    const ResultRows rows(fcinfo);
     for (int i = 0; query::total_function(i) != nullptr; i++) {
         const query::TotalFunction *entry = query::total_function(i);
-        bool replaced = entry->how == query::Total::replaced;
-        put_row(result, CStringGetTextDatum(format_procedure(entry->function)), entry->function,
-                replaced ? query::replacement_of(entry->function) : InvalidOid, entry->constants, entry->why.text);
+        put_row(rows, format_procedure(entry->function), entry->function,
+                entry->how == query::Total::replaced ? query::replacement_of(entry->function) : InvalidOid,
+                entry->constants, entry->why.text);
     }
     for (int i = 0; query::total_cast(i) != nullptr; i++) {
         const query::TotalCast *cast = query::total_cast(i);
-        char *what = psprintf("CAST(%s AS %s)", format_type_be(cast->from), format_type_be(cast->to));
-        put_row(result, CStringGetTextDatum(what), InvalidOid, query::replacement_of(*cast), 0, cast->why);
+        put_row(rows, psprintf("CAST(%s AS %s)", format_type_be(cast->from), format_type_be(cast->to)), InvalidOid,
+                query::replacement_of(*cast), 0, cast->why);
     }
     return Datum(0);
 }

@@ -17,33 +17,23 @@
 namespace dp::sql {
 
 template <class T> T argument(FunctionCallInfo fcinfo, int i) {
-    if constexpr (std::is_same_v<T, int16>)
-        return PG_GETARG_INT16(i);
-    else if constexpr (std::is_same_v<T, int32>)
-        return PG_GETARG_INT32(i);
-    else if constexpr (std::is_same_v<T, int64>)
-        return PG_GETARG_INT64(i);
-    else if constexpr (std::is_same_v<T, float4>)
+    if constexpr (std::is_same_v<T, float4>)
         return PG_GETARG_FLOAT4(i);
     else if constexpr (std::is_same_v<T, float8>)
         return PG_GETARG_FLOAT8(i);
     else
-        return PG_GETARG_NUMERIC(i);
+        return static_cast<T>(PG_GETARG_DATUM(i)); // an integer
 }
 
 template <class T> Datum datum(T value) {
-    if constexpr (std::is_same_v<T, int16>)
-        return Int16GetDatum(value);
-    else if constexpr (std::is_same_v<T, int32>)
-        return Int32GetDatum(value);
-    else if constexpr (std::is_same_v<T, int64>)
-        return Int64GetDatum(value);
-    else if constexpr (std::is_same_v<T, float4>)
+    if constexpr (std::is_same_v<T, float4>)
         return Float4GetDatum(value);
     else if constexpr (std::is_same_v<T, float8>)
         return Float8GetDatum(value);
-    else
+    else if constexpr (std::is_same_v<T, Numeric>)
         return NumericGetDatum(value);
+    else
+        return static_cast<Datum>(value);
 }
 
 inline Datum null(FunctionCallInfo fcinfo) {

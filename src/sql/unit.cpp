@@ -57,9 +57,8 @@ static Words read_words(const char *text) {
     if (key != nullptr && (rest == nullptr || rest[strspn(rest, " \t\n\r\f")] != '\0'))
         refuse_words(text);
     Words words = {read_names(columns, ',', text), NIL, key == nullptr ? NIL : read_names(key, ',', text)};
-    ListCell *cell;
-    foreach (cell, table == nullptr ? NIL : read_names(table, '.', text))
-        words.table = lappend(words.table, makeString(static_cast<char *>(lfirst(cell))));
+    for (auto *name : border::each<char>(table == nullptr ? NIL : read_names(table, '.', text)))
+        words.table = lappend(words.table, makeString(name));
     return words;
 }
 
@@ -75,7 +74,7 @@ static AttrNumber *find_columns(Oid relation, const List *names) {
         columns[i] = get_attnum(relation, name);
         if (columns[i] <= 0)
             refuse_as(ERRCODE_UNDEFINED_COLUMN,
-                      psprintf("column \"%s\" of %s does not exist", name, qualified_name(relation)), nullptr, nullptr);
+                      psprintf("column \"%s\" of %s does not exist", name, qualified_name(relation)));
         for (int j = 0; j < i; j++)
             if (columns[j] == columns[i])
                 refuse_value(psprintf("column \"%s\" is twice in the unit", name), "Name it once.");
@@ -130,13 +129,13 @@ static List *references_of(Oid relation, int ncolumns, const AttrNumber *columns
         elements[i] = Int16GetDatum(columns[i]);
     ArrayType *array = construct_array(elements, ncolumns, INT2OID, sizeof(int16), true, TYPALIGN_SHORT);
     Visit visit = Visit::read();
-    const uint64 n = run(visit, references_sql, {relation, {INT2ARRAYOID, PointerGetDatum(array)}, table});
+    const uint64 n = run(visit, references_sql, relation, Typed{INT2ARRAYOID, PointerGetDatum(array)}, table);
     MemoryContextSwitchTo(visit.spi.caller);
     List *references = NIL;
     for (uint64 i = 0; i < n; i++) {
         bool isnull;
         auto *reference = static_cast<Reference *>(palloc(sizeof(Reference)));
-        reference->table = oid_at(i, 1);
+        reference->table = catalog::value_at<Oid>(i, 1);
         reference->key =
             reinterpret_cast<AttrNumber *>(ARR_DATA_PTR(DatumGetArrayTypePCopy(border::Spi::value(i, 2, &isnull))));
         references = lappend(references, reference);
@@ -159,20 +158,17 @@ static List *references_of(Oid relation, int ncolumns, const AttrNumber *columns
 static void check_one_owner(Oid parent, Oid relation) {
     if (catalog::relation_owner(parent) == catalog::relation_owner(relation))
         return;
-    refuse_as(ERRCODE_INSUFFICIENT_PRIVILEGE,
-              psprintf("%s belongs to another role than %s", qualified_name(parent), qualified_name(relation)),
-              "All tables with data of the same people have one owner.",
-              psprintf("ALTER TABLE %s OWNER TO %s;", qualified_name(relation),
-                       quote_identifier(GetUserNameFromId(catalog::relation_owner(parent), false))));
+    refuse_right(psprintf("%s belongs to another role than %s", qualified_name(parent), qualified_name(relation)),
+                 psprintf("ALTER TABLE %s OWNER TO %s;", qualified_name(relation),
+                          quote_identifier(GetUserNameFromId(catalog::relation_owner(parent), false))),
+                 "All tables with data of the same people have one owner.");
 }
 
 // Without a table: a foreign key says which. With one that has units it is a step, else a mistake unless it is said.
 static Reference *guess_reference(Oid relation, const Unit &unit) {
     List *references = references_of(relation, unit.ncolumns, unit.columns, InvalidOid);
     Reference *found = nullptr;
-    ListCell *cell;
-    foreach (cell, references) {
-        auto *reference = static_cast<Reference *>(lfirst(cell));
+    for (auto *reference : border::each<Reference>(references)) {
         if (declared_unit(reference->table) == nullptr)
             continue;
         if (found != nullptr)
@@ -254,10 +250,9 @@ static void check_way(Oid relation, const UnitPath *parent, const Unit &unit) {
         refuse_state(psprintf("the way from %s to its unit comes back to it", qualified_name(relation)),
                      "Choose a table that does not refer to it.");
     if (unit.parent_key != nullptr && length_of(parent) + 1 > catalog::max_unit_steps)
-        refuse_as(ERRCODE_PROGRAM_LIMIT_EXCEEDED,
-                  psprintf("the way from %s to its unit has more than %d tables", qualified_name(relation),
-                           catalog::max_unit_steps),
-                  nullptr, "Add a column that holds the unit, or refers to a nearer table.");
+        refuse_size(psprintf("the way from %s to its unit has more than %d tables", qualified_name(relation),
+                             catalog::max_unit_steps),
+                    "Add a column that holds the unit, or refers to a nearer table.");
 }
 
 static void follow(Oid relation, const Reference &reference, Unit *unit) {
@@ -324,9 +319,9 @@ Datum unit_array(Oid relation, int ncolumns, const AttrNumber *columns) {
     return PointerGetDatum(construct_array(names, ncolumns, TEXTOID, -1, false, TYPALIGN_INT));
 }
 
-Parameter types_of_unit(const Unit *unit) {
+Typed types_of_unit(const Unit *unit) {
     if (unit == nullptr)
-        return {REGTYPEARRAYOID, Datum{0}, true};
+        return {REGTYPEARRAYOID, Datum{0}};
     Datum types[catalog::max_unit_columns];
     for (int i = 0; i < unit->ncolumns; i++)
         types[i] = ObjectIdGetDatum(unit->types[i]);

@@ -33,9 +33,7 @@ static const char *summed_text(Oid relation, const char *expression) {
                      "Write what you would write between the parentheses of sum().");
     const char *text = rows::text_of_summed(folded, relation);
     if (strlen(text) > catalog::longest_total_text)
-        refuse_as(ERRCODE_PROGRAM_LIMIT_EXCEEDED,
-                  psprintf("the expression of a total has more than %zu bytes", catalog::longest_total_text), nullptr,
-                  nullptr);
+        refuse_size(psprintf("the expression of a total has more than %zu bytes", catalog::longest_total_text));
     return text;
 }
 
@@ -54,8 +52,8 @@ static const char *checked_total(Datum value) {
 
 // Takes back what was declared, also of columns that there are no more.
 static bool take_back(const Visit &visit, Oid relation, const char *expression) {
-    return run(visit, "DELETE FROM dp_rdr.unit_limit l WHERE l.relation::oid = $1 AND l.expression = $2",
-               {relation, expression}) == 1;
+    return run(visit, "DELETE FROM dp_rdr.unit_limit l WHERE l.relation::oid = $1 AND l.expression = $2", relation,
+               expression) == 1;
 }
 
 DP_CALL(dp_set_total) {
@@ -71,12 +69,11 @@ DP_CALL(dp_set_total) {
         PG_RETURN_VOID();
     const char *text = summed_text(relation, expression);
     check_has_several(relation);
-    change(relation,
-           R"sql(
+    change(relation, R"sql(
 WITH gone AS (DELETE FROM dp_rdr.unit_limit l WHERE $3 IS NULL AND l.relation::oid = $1 AND l.expression = $2)
 INSERT INTO dp_rdr.unit_limit (relation, expression, total) SELECT $1::regclass, $2, $3 WHERE $3 IS NOT NULL
 ON CONFLICT (relation, expression) DO UPDATE SET total = excluded.total)sql",
-           {relation, text, {NUMERICOID, PG_GETARG_DATUM(2), total == nullptr}});
+           relation, text, Typed{NUMERICOID, total == nullptr ? Datum{0} : PG_GETARG_DATUM(2)});
     PG_RETURN_VOID();
 }
 

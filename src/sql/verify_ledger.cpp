@@ -192,7 +192,7 @@ ORDER BY f.fault LIMIT 1)sql";
 // Returns the last row of the ledger; 0 without one.
 int64 last_row(const Visit &visit, const Ledger &ledger) {
     ledger.run(visit, "SELECT coalesce(max(l.id), 0) FROM dp_rdr.ledger_row l WHERE l.table_id = $1");
-    return catalog::first_number();
+    return catalog::value_at<int64>(0, 1);
 }
 
 // Remembers that the rows up to $3 are whole, and what they come to. A run is a stretch of an account's rows in one period: what is
