@@ -678,11 +678,11 @@ COMMENT ON FUNCTION dp_set_contribution(regclass, integer, integer, integer)
     IS 'limits how many rows and groups of one unit count in an answer';
 
 CREATE PROCEDURE dp_choose_contribution(relation regclass, epsilon numeric, most integer = NULL, tau float8 = NULL,
-                                        INOUT "limit" integer = NULL, INOUT error95_before float8 = NULL,
-                                        INOUT error95_after float8 = NULL)
+                                        value text = NULL, INOUT "limit" numeric = NULL,
+                                        INOUT error95_before float8 = NULL, INOUT error95_after float8 = NULL)
     LANGUAGE C AS 'MODULE_PATHNAME', 'dp_choose_contribution';
-COMMENT ON PROCEDURE dp_choose_contribution(regclass, numeric, integer, float8, integer, float8, float8)
-    IS 'chooses under differential privacy how many rows of one unit shall count, and sets it: charged epsilon, free for every later query';
+COMMENT ON PROCEDURE dp_choose_contribution(regclass, numeric, integer, float8, text, numeric, float8, float8)
+    IS 'chooses under differential privacy how many rows of one unit shall count, or how much of its sizes in sum(value), and sets it: charged epsilon, free for every later query';
 
 CREATE FUNCTION dp_set_total(relation regclass, expression text, total numeric)
     RETURNS void LANGUAGE C VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'dp_set_total';

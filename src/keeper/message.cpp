@@ -62,7 +62,7 @@ template <class V> static void fields(V &visit, Approval &approval) {
 }
 
 template <class V> static void fields(V &visit, LimitWish &wish) {
-    visit(wish.relation, wish.view, wish.epsilon, wish.threshold, wish.most, wish.tau, wish.fingerprint);
+    visit(wish.relation, wish.view, wish.epsilon, wish.threshold, wish.most, wish.tau, wish.fingerprint, wish.value);
 }
 
 template <class V> static void fields(V &visit, Charged &paid) {

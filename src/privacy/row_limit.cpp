@@ -5,6 +5,7 @@
 
 #include "privacy/lattice.hpp"
 #include "privacy/risk.hpp"
+#include "privacy/zcdp.hpp"
 
 namespace dp::privacy {
 
@@ -18,16 +19,35 @@ std::vector<int> compared_limits(int most) {
     return limits;
 }
 
-void UnitRows::add(std::int64_t rows) {
-    for (std::size_t k = 0; k < limits_.size() && rows > limits_[k]; ++k)
+void UnitRows::add(int128 amount) {
+    for (std::size_t k = 0; k < limits_.size() && amount * parts_ > limits_[k] * of_parts_; ++k)
         ++above_[k];
 }
 
-double error95_of_people(double tau) {
-    const double epsilon = within_domain_eps_star(tau, 1, 1, 1);
-    if (!(epsilon > 0))
-        throw InvalidParameter("tau 1 permits no count: pass a smaller one");
-    return std::log(20.0) / epsilon;
+std::optional<MeasureNoise> noise_of_count(const CountTerms &terms, std::uint64_t sensitivity) {
+    const std::vector<Measure> count{Measure{}};
+    const bool gaussian = terms.mechanism == Mechanism::gaussian;
+    const double most = gaussian ? within_domain_eps_star_gaussian(terms.tau, 1, 1, 1, terms.delta.value())
+                                 : within_domain_eps_star(terms.tau, 1, 1, 1);
+    std::vector<Epsilon> candidates;
+    for (Epsilon candidate : terms.candidates)
+        if (candidate <= terms.epsilon_max)
+            candidates.push_back(candidate);
+    const std::optional<Epsilon> price = largest_candidate(candidates, most, price_slack);
+    if (!price)
+        return std::nullopt;
+    if (terms.mechanism == Mechanism::automatic && terms.in_rho && prefers_gaussian(count, *price))
+        return plan_measurement(count, {sensitivity}, false, rho_of_pure(*price), {}).noise.front();
+    return plan_release(gaussian ? Mechanism::gaussian : Mechanism::laplace, count, {sensitivity}, false, *price,
+                        gaussian ? terms.delta : Delta())
+        .noise.front();
+}
+
+double error95_of_count(const CountTerms &terms, std::uint64_t sensitivity) {
+    const std::optional<MeasureNoise> noise = noise_of_count(terms, sensitivity);
+    if (!noise)
+        throw InvalidParameter("this tau permits no count: pass a smaller one");
+    return noise->halfwidth(0.05);
 }
 
 std::int64_t limit_threshold(Epsilon epsilon, double error95) {

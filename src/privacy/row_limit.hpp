@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "privacy/decimal.hpp"
@@ -12,15 +13,21 @@
 namespace dp::privacy {
 
 constexpr int default_most_rows = 1 << 14; // of max_rows that may be chosen, unless somebody says more
+constexpr int steps_of_bound = 16; // of sizes: a limit of them is a number of such parts of the largest size
 
 // The limits that are compared: those below `most`, which is what is left when none suffices.
 std::vector<int> compared_limits(int most);
 
-// How many units have more rows than each limit. A unit without rows is none.
+// Counts the units that have more than each limit: rows, or in a sum sizes, whose limits are in parts of the largest one. A unit
+// without rows is none.
 class UnitRows {
   public:
     explicit UnitRows(int most) : limits_(compared_limits(most)), above_(limits_.size(), 0), most_(most) {}
-    void add(std::int64_t rows); // of one more unit
+    UnitRows(int most, std::uint64_t largest_size) : UnitRows(most) {
+        parts_ = steps_of_bound;
+        of_parts_ = largest_size;
+    }
+    void add(int128 amount); // of one more unit: its rows, or how much its sizes come to. Below 2^120
     std::size_t size() const { return limits_.size(); }
     int limit(std::size_t k) const { return k < limits_.size() ? limits_[k] : most_; }
     std::int64_t above(std::size_t k) const { return above_[k]; }
@@ -29,10 +36,22 @@ class UnitRows {
     std::vector<int> limits_;
     std::vector<std::int64_t> above_;
     int most_;
+    int128 parts_ = 1, of_parts_ = 1; // a limit of 1 is of_parts/parts
 };
 
-// The error95 of a count of people at tau, by Laplace noise: h. Errors: InvalidParameter for a tau that allows no noisy count.
-double error95_of_people(double tau);
+// Says what the noise of a count follows from: what a policy permits, and whether the bound adds up rho of any noise.
+struct CountTerms {
+    double tau = 0;
+    Mechanism mechanism = Mechanism::laplace;
+    std::vector<Epsilon> candidates; // descending
+    Epsilon epsilon_max;
+    Delta delta; // of Gaussian noise
+    bool in_rho = false;
+};
+// Returns the noise of a number by itself that one unit moves by `sensitivity` at most, as it would be drawn. None: it is denied.
+std::optional<MeasureNoise> noise_of_count(const CountTerms &terms, std::uint64_t sensitivity);
+// Returns its error95, of one person h. Errors: InvalidParameter where it is denied.
+double error95_of_count(const CountTerms &terms, std::uint64_t sensitivity);
 
 // T': so many units may have more rows than the limit that is chosen. Errors: InvalidParameter for an epsilon that cannot be split.
 std::int64_t limit_threshold(Epsilon epsilon, double error95);

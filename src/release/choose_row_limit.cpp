@@ -9,6 +9,7 @@
 #include "rows/engine.hpp"
 #include "rows/evaluate.hpp"
 #include "rows/sources.hpp"
+#include "rows/totals.hpp"
 
 namespace dp::release {
 
@@ -33,9 +34,12 @@ static void check_owns(Oid relation, Oid role) {
 
 // Returns the call as somebody would write it.
 static const char *call_text(const catalog::Settings *settings, const LimitWish &wish) {
-    return psprintf("CALL dp_choose_contribution(%s, %s, most => %d, tau => %s)",
+    const bool rows = wish.value == nullptr;
+    return psprintf("CALL dp_choose_contribution(%s, %s, most => %d, tau => %s%s%s)",
                     quote_literal_cstr(settings->relation_name),
-                    catalog::numeric_text(catalog::to_numeric(wish.epsilon)), wish.most, float8out_internal(wish.tau));
+                    catalog::numeric_text(catalog::to_numeric(wish.epsilon)),
+                    rows ? wish.most : wish.most / privacy::steps_of_bound, float8out_internal(wish.tau),
+                    rows ? "" : ", value => ", rows ? "" : quote_literal_cstr(wish.value));
 }
 
 Checked resolve_limit(const LimitWish &wish, const catalog::Asker &asker) {
@@ -55,6 +59,11 @@ Checked resolve_limit(const LimitWish &wish, const catalog::Asker &asker) {
     question->text = call_text(question->settings, wish);
     question->units = rows::resolve_table(question);
     check_has_limit(wish.relation, question->settings->unit);
+    if (wish.value != nullptr) {
+        reading = catalog::Reading::open();
+        rows::resolve_sizes(reading, question, wish.value);
+        reading.close();
+    }
     catalog::check_whole(wish.relation, question->checked);
     rows::check_nodes(wish.relation, question->settings->owner);
     return {question, question, Terms{}, nullptr};
@@ -65,6 +74,10 @@ static const char *describe(const rows::Question *question, const LimitWish &wis
     initStringInfo(&json);
     appendStringInfo(&json, "{\"threshold\": " INT64_FORMAT ", \"most\": %d, \"unit\": ", wish.threshold, wish.most);
     escape_json(&json, rows::unit_text(question->units->path));
+    if (wish.value != nullptr) {
+        appendStringInfoString(&json, ", \"value\": ");
+        escape_json(&json, wish.value);
+    }
     appendStringInfoChar(&json, '}');
     return json.data;
 }
@@ -92,7 +105,9 @@ catalog::Charge limit_charge(const rows::Question *question, const LimitWish &wi
 }
 
 int choose_limit(const rows::Paid &paid, const LimitWish &wish) {
-    auto *counted = border::context_new<privacy::UnitRows>(wish.most);
+    auto *counted = wish.value == nullptr
+                        ? border::context_new<privacy::UnitRows>(wish.most)
+                        : border::context_new<privacy::UnitRows>(wish.most, paid.question()->sensitivities->front());
     rows::count_rows_of_units(paid, counted);
     return border::core([&] {
         StrongBits bits;

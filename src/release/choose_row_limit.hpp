@@ -1,4 +1,4 @@
-// dp_choose_contribution: how many rows of one unit shall count, chosen by a mechanism of its own (formulas.md, 9.10). Charged before
+// dp_choose_contribution: how many rows of one unit shall count, or how much of its sizes in a sum, chosen by a mechanism of its own (formulas.md, 9.10). Charged before
 // a row is read, like an answer.
 #pragma once
 
@@ -12,8 +12,9 @@ struct LimitWish {
     Oid relation, view; // view: any of the table's, by which a charge finds its settings
     privacy::Epsilon epsilon;
     std::int64_t threshold; // so many units may have more rows
-    int most;
+    int most;   // rows; of sizes, parts of the largest one
     double tau; // that of the noisy counts which the limit is for
+    const char *value; // the expression whose sizes are added up, as its total is kept (rows/totals); null: rows are counted
     const char *fingerprint; // of the settings that the caller sees
 };
 

@@ -140,6 +140,16 @@ static void resolve_joint(ColumnRanges *columns, const List *parts, Expression *
     *expression = {query::joint_argument(y.node, x.node), y.bounds, x.bounds, -1, nullptr, false};
 }
 
+Expression resolve_expression(ColumnRanges *columns, Node *folded, query::RowCost *cost) {
+    // The range is found before it is made total, as total functions have other names.
+    const query::Range range = range_over_columns(folded, columns);
+    const privacy::Span declared = query::range_of(folded, range_of_column, columns).span;
+    const Oid type = getBaseType(exprType(folded));
+    return {query::make_total(folded, nullptr, cost), bounds_of_span(range.span, type), nullptr,
+            type == NUMERICOID ? range.span.decimals : -1, another(folded),
+            range.span.low != declared.low || range.span.high != declared.high};
+}
+
 void resolve_arguments(ColumnRanges *columns, Question *question, query::RowCost *cost) {
     const List *arguments = question->leaf->arguments;
     question->expressions = static_cast<Expression *>(palloc0(sizeof(Expression) * (list_length(arguments) + 1)));
@@ -149,16 +159,9 @@ void resolve_arguments(ColumnRanges *columns, Question *question, query::RowCost
         query::RowCost once = {};
         if (const List *parts = query::joint_parts(static_cast<Node *>(lfirst(cell))))
             resolve_joint(columns, parts, expression, &once);
-        else {
-            // The range is found before it is made total, as total functions have other names.
-            Node *folded = map_to_tables(static_cast<Node *>(lfirst(cell)), question);
-            query::Range range = range_over_columns(folded, columns);
-            const privacy::Span declared = query::range_of(folded, range_of_column, columns).span;
-            Oid type = getBaseType(exprType(folded));
-            *expression = {query::make_total(folded, nullptr, &once), bounds_of_span(range.span, type), nullptr,
-                           type == NUMERICOID ? range.span.decimals : -1, another(folded),
-                           range.span.low != declared.low || range.span.high != declared.high};
-        }
+        else
+            *expression =
+                resolve_expression(columns, map_to_tables(static_cast<Node *>(lfirst(cell)), question), &once);
         add_evaluations(question->leaf, foreach_current_index(cell), once, cost);
     }
 }

@@ -25,8 +25,8 @@ void discard(Sums *sums);
 // In a keeper, after an evaluation for a selection that has raised an error: ends what it left.
 void discard_unfinished();
 
-// How many rows each unit of the table has, before any condition: of a question without a leaf, whose units may have several. Caught
-// likewise.
+// How many rows each unit of the table has, or how much the sizes in its sum come to, before any condition: of a question of
+// resolve_table, whose units may have several. Caught likewise.
 void count_rows_of_units(const Paid &paid, privacy::UnitRows *rows);
 
 // Inside of caught. Sums of one row of the internal statement: ncoordinates numbers (pair: S1, S0).

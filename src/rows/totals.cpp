@@ -3,7 +3,10 @@
 #include "border/scope.hpp"
 #include "border/versions.hpp"
 #include "catalog/settings.hpp"
+#include "query/condition.hpp"
+#include "query/constants.hpp"
 #include "rows/aggregate_arguments.hpp"
+#include "rows/cell_calls.hpp"
 #include "rows/nodes.hpp"
 #include "rows/sources.hpp"
 
@@ -52,6 +55,67 @@ UnitTotal total_of(const catalog::Reading &reading, const Question *question, in
     const uint64 points = border::core([&] { return privacy::points_up(total, bounds->exponent); });
     const bool limits = points / question->units->max_rows < bounds->sensitivity();
     return limits ? UnitTotal{total, points} : UnitTotal{};
+}
+
+// ---- a total that is chosen ----------------------------------------------------------------------------------------
+
+// Returns the only source of the question, with a sum.
+static query::Leaf *leaf_of_sum(const Question *question) {
+    auto *leaf = static_cast<query::Leaf *>(palloc0(sizeof(query::Leaf)));
+    leaf->nsources = 1;
+    leaf->sources[0] = *question->sources[0].source;
+    leaf->naggregates = 1;
+    leaf->aggregates = static_cast<query::Aggregate *>(palloc0(sizeof(query::Aggregate)));
+    leaf->aggregates->fn = privacy::Aggregate::sum;
+    leaf->aggregates->filter = -1;
+    return leaf;
+}
+
+// Those of a column as they were declared; else those that follow.
+static const privacy::Bounds *bounds_of_sizes(const catalog::Reading &reading, const Question *question, Node *folded,
+                                              const privacy::Bounds *that_follow) {
+    if (!IsA(folded, Var))
+        return that_follow;
+    const Oid type = getBaseType(exprType(folded));
+    return catalog::column_bounds(reading, question->settings->relation,
+                                  get_attname(question->settings->relation, castNode(Var, folded)->varattno, false),
+                                  type == INT2OID || type == INT4OID || type == INT8OID);
+}
+
+void resolve_sizes(const catalog::Reading &reading, Question *question, const char *text) {
+    Node *folded =
+        query::fold_constants(query::check_table_expression(text, question->settings->relation), nullptr);
+    question->leaf = leaf_of_sum(question);
+    ColumnRanges columns = column_ranges(reading, question);
+    query::RowCost cost = {};
+    question->expressions = static_cast<Expression *>(palloc(sizeof(Expression)));
+    *question->expressions = resolve_expression(&columns, folded, &cost);
+    question->bounds = static_cast<const privacy::Bounds **>(palloc(sizeof(privacy::Bounds *)));
+    *question->bounds = bounds_of_sizes(reading, question, folded, question->expressions->bounds);
+    if (*question->bounds == nullptr)
+        ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+                        errmsg("no bounds of %s follow from what is declared of the columns of %s", text,
+                               question->settings->relation_name),
+                        errhint("dp_set_bounds(%s, COLUMN_NAME, LOW, HIGH) declares them.",
+                                quote_literal_cstr(question->settings->relation_name))));
+    auto *measures = border::context_new<std::vector<privacy::Measure>>();
+    auto *sensitivities = border::context_new<std::vector<uint64>>();
+    border::core([&] {
+        *measures = privacy::leaf_measures({{privacy::Aggregate::sum, 0, -1, 0}}, false, true);
+        sensitivities->push_back((*question->bounds)->sensitivity());
+    });
+    question->measures = measures;
+    question->sensitivities = sensitivities;
+    question->nmeasures = 1;
+}
+
+Node *size_of_row(const Question *question) {
+    SpecHeader header = {};
+    header.limit = 1;
+    Node *point = point_of(make_spec(question, header, list_make1_int(0), nullptr), 0,
+                           list_make1(argument_node(question, 0)));
+    return reinterpret_cast<Node *>(
+        makeFuncExpr(F_ABS_INT8, INT8OID, list_make1(point), InvalidOid, InvalidOid, COERCE_EXPLICIT_CALL));
 }
 
 } // namespace dp::rows

@@ -13,4 +13,10 @@ const char *text_of_summed(Node *folded, Oid relation);
 // rows may come to more. A measure without one: no text.
 UnitTotal total_of(const catalog::Reading &reading, const Question *question, int measure);
 
+// Makes the sum of an expression over the table the only measure of a question without a leaf, so that the sizes in it can be added
+// up. 55000: its values have no bounds.
+void resolve_sizes(const catalog::Reading &reading, Question *question, const char *text);
+// Makes the size of the expression in a row, as points of the sum's lattice: a bigint.
+Node *size_of_row(const Question *question);
+
 } // namespace dp::rows

@@ -11,6 +11,8 @@
 #include "rows/quantiles.hpp"
 #include "rows/from_clause.hpp"
 #include "rows/run_plan.hpp"
+#include "rows/sums.hpp"
+#include "rows/totals.hpp"
 
 namespace dp::rows {
 
@@ -176,13 +178,16 @@ bool for_each_unit(const MayRead &right, const List *checked, bool with_columns,
 namespace {
 struct RowCounter {
     DestReceiver base;
+    bool adds_sizes;
     privacy::UnitRows *rows;
 };
 } // namespace
 
 static bool count_unit(TupleTableSlot *slot, DestReceiver *self) {
+    auto *counter = reinterpret_cast<RowCounter *>(self);
     slot_getallattrs(slot);
-    reinterpret_cast<RowCounter *>(self)->rows->add(DatumGetInt64(slot->tts_values[0]));
+    const Datum amount = slot->tts_values[0];
+    counter->rows->add(counter->adds_sizes ? sum_of(amount) : privacy::int128{DatumGetInt64(amount)});
     return true;
 }
 
@@ -190,11 +195,13 @@ bool for_each_row_count(const MayRead &right, const List *checked, privacy::Unit
     const Question *question = right.question();
     border::pin_joins(true);
     Query *query = select_from_sources(question, nullptr);
-    add_target(query, reinterpret_cast<Node *>(make_aggregate(F_COUNT_, INT8OID, NIL, nullptr)));
+    const bool adds_sizes = question->nmeasures > 0;
+    add_target(query, adds_sizes ? make_exact_sum(size_of_row(question), nullptr)
+                                 : reinterpret_cast<Node *>(make_aggregate(F_COUNT_, INT8OID, NIL, nullptr)));
     group_by(query, question->units->values, false);
     PlannedStmt *plan = rows::plan(query, CURSOR_OPT_PARALLEL_OK);
     auto *counter = static_cast<RowCounter *>(palloc0(sizeof(RowCounter)));
-    *counter = {{count_unit, receive_start, receive_end, receive_end, DestNone}, rows};
+    *counter = {{count_unit, receive_start, receive_end, receive_end, DestNone}, adds_sizes, rows};
     return run_plan(plan, checked, &counter->base);
 }
 

@@ -31,7 +31,8 @@ Node *where_declared(const Question *question);
 // False: the plan would have read other relations than those, and was not executed.
 bool for_each_unit(const MayRead &right, const List *checked, bool with_columns, TakeUnit take, void *sink);
 
-// SELECT count(*) FROM table [, ancestors..] WHERE links GROUP BY unit..: how many rows each unit has. Under the same conditions.
+// SELECT count(*) FROM table [, ancestors..] WHERE links GROUP BY unit..: how many rows each unit has; of a question with a sum (rows/totals)
+// how much the sizes in it come to. Under the same conditions.
 bool for_each_row_count(const MayRead &right, const List *checked, privacy::UnitRows *rows);
 
 } // namespace dp::rows

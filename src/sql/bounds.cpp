@@ -135,6 +135,8 @@ DP_CALL(dp_set_bounds) {
         "INSERT INTO dp_rdr.column_bounds AS b (relation, column_name, lower, upper) VALUES ($1::regclass, $2, $3, $4) "
         "ON CONFLICT (relation, column_name) DO UPDATE SET lower = excluded.lower, upper = excluded.upper",
         relation, bounds.column, Typed{NUMERICOID, bounds.lower}, Typed{NUMERICOID, bounds.upper});
+    if (example_of_moments(of_column) == nullptr)
+        tell_accuracy_of_sum(relation, bounds.column, bounds.lower, bounds.upper);
     PG_RETURN_VOID();
 }
 

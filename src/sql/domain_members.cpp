@@ -1,9 +1,8 @@
-// dp_set_unit, dp_set_contribution, dp_choose_contribution, dp_domain: whose rows protected tables have (doc/controller.md).
+// dp_set_unit, dp_set_contribution, dp_domain: whose rows protected tables have (doc/controller.md).
 #include "sql/domain_members.hpp"
 
 #include "catalog/facade.hpp"
 #include "catalog/ledger.hpp"
-#include "keeper/client.hpp"
 #include "sql/call_arguments.hpp"
 #include "sql/result_rows.hpp"
 #include "sql/setter.hpp"
@@ -190,8 +189,7 @@ DP_CALL(dp_set_unit) {
 
 // ---- dp_set_contribution -------------------------------------------------------------------------------------------
 
-// Under lock_declarations; limits: 0 where there is none.
-static void store_limits(const Visit &visit, Oid relation, const UnitPath *path, const Limits &limits) {
+void store_limits(const Visit &visit, Oid relation, const UnitPath *path, const Limits &limits) {
     Unit unit = {};
     unit.ncolumns = path->ncolumns;
     unit.columns = path->columns;
@@ -222,98 +220,6 @@ DP_CALL(dp_set_contribution) {
     visit.leave();
     tell_accuracy(relation);
     PG_RETURN_VOID();
-}
-
-// ---- dp_choose_contribution ----------------------------------------------------------------------------------------
-
-// Any of the table's views: a charge names one, and finds the settings of the table by it.
-static Oid view_of(Oid relation) {
-    Visit visit = Visit::read();
-    const uint64 n = run(visit,
-                         "SELECT v.view::oid FROM dp_rdr.restricted_view v JOIN pg_class c ON c.oid = v.view "
-                         "WHERE v.relation::oid = $1 ORDER BY 1 LIMIT 1",
-                         relation);
-    const Oid view = n == 0 ? InvalidOid : catalog::value_at<Oid>(0, 1);
-    visit.leave();
-    if (!OidIsValid(view))
-        refuse_state(psprintf("%s has no restricted view", qualified_name(relation)),
-                     psprintf("dp_protect(%s, ...) makes one.", quote_literal_cstr(qualified_name(relation))));
-    return view;
-}
-
-static int checked_most(FunctionCallInfo fcinfo, int argument) {
-    const int most = PG_ARGISNULL(argument) ? privacy::default_most_rows : PG_GETARG_INT32(argument);
-    if (most < 1 || most > catalog::max_declared_rows)
-        refuse_value(psprintf("most must be from 1 to %d, not %d", catalog::max_declared_rows, most),
-                     "It is the largest max_rows that may be chosen.");
-    return most;
-}
-
-// Refuses a choice of noise: nobody but a few would have more rows than any limit that is looked at.
-static void check_people(Oid relation, int64 people, int64 threshold) {
-    constexpr int least = 4; // times as many as may exceed the limit
-    if (people > 0 && people < least * threshold)
-        refuse_value(psprintf("about " INT64_FORMAT " people are too few to choose from their rows", people),
-                     psprintf("Pass a larger epsilon or a smaller tau, or say it with dp_set_contribution(%s, "
-                              "max_rows => ...), from what the rows mean.",
-                              quote_literal_cstr(qualified_name(relation))),
-                     psprintf("The limit would be one that about " INT64_FORMAT
-                              " people exceed, and at least %d times as many are needed.",
-                              threshold, least));
-}
-
-static release::LimitWish limit_wish(FunctionCallInfo fcinfo, Oid relation) {
-    release::LimitWish wish = {};
-    wish.relation = relation;
-    wish.epsilon = catalog::checked_epsilon(PG_GETARG_DATUM(1), "epsilon");
-    wish.most = checked_most(fcinfo, 2);
-    wish.tau = PG_ARGISNULL(3) ? strictest_tau(relation) : checked_tau(PG_GETARG_FLOAT8(3));
-    wish.threshold = border::core(
-        [&] { return privacy::limit_threshold(wish.epsilon, privacy::error95_of_people(wish.tau)); }); // 22023
-    release::check_has_limit(relation, declared_unit(relation));
-    wish.view = view_of(relation);
-    catalog::Reading reading = catalog::Reading::open();
-    const catalog::Settings *settings = catalog::read_settings(reading, wish.view);
-    reading.close();
-    if (settings == nullptr)
-        refuse_state(psprintf("%s is not protected any more", qualified_name(relation)), nullptr);
-    check_people(relation, settings->people, wish.threshold);
-    wish.fingerprint = settings->fingerprint;
-    return wish;
-}
-
-static bool same_unit(const UnitPath *a, const UnitPath *b) {
-    if (a == nullptr || b == nullptr || memcmp(&a->domain, &b->domain, sizeof a->domain) != 0 ||
-        a->ncolumns != b->ncolumns || a->direct != b->direct || a->parent_relation != b->parent_relation)
-        return false;
-    return memcmp(a->columns, b->columns, sizeof(AttrNumber) * a->ncolumns) == 0;
-}
-
-// Keeps the limit that was chosen. It is public, and is said where it cannot be kept.
-static void keep_limit(Oid relation, const UnitPath *before, int max_rows) {
-    Visit visit = Visit::write();
-    lock_declarations(visit, relation);
-    const UnitPath *path = declared_unit(relation);
-    if (!same_unit(before, path))
-        refuse_as(ERRCODE_T_R_STATEMENT_COMPLETION_UNKNOWN,
-                  psprintf("the unit of %s changed meanwhile", qualified_name(relation)), nullptr,
-                  psprintf("The charge stays. %d rows were chosen for the unit that there was.", max_rows));
-    store_limits(visit, relation, path,
-                 Limits{max_rows, Min(path->max_groups, max_rows), Min(path->max_rows_per_group, max_rows)});
-    visit.leave();
-}
-
-DP_CALL(dp_choose_contribution) {
-    require_first(fcinfo, 2);
-    Oid relation = protected_relation(PG_GETARG_OID(0));
-    LockRelationOid(relation, AccessShareLock);
-    catalog::check_can_ask();
-    const UnitPath *path = declared_unit(relation);
-    const release::LimitWish wish = limit_wish(fcinfo, relation);
-    const int max_rows = keeper::choose_limit(wish, catalog::current_asker());
-    keep_limit(relation, path, max_rows);
-    const double of_one = border::core([&] { return privacy::error95_of_people(wish.tau); });
-    return record(fcinfo, max_rows, rint(of_one * path->max_rows), rint(of_one * max_rows));
 }
 
 // ---- dp_domain -----------------------------------------------------------------------------------------------------

@@ -1,6 +1,8 @@
 // Units of protected tables as dp_protect and dp_set_unit are told them, and the domains that they lead to (formulas.md, 9).
 #pragma once
 
+#include "privacy/row_limit.hpp"
+
 #include "catalog/domain.hpp"
 #include "sql/setter.hpp"
 
@@ -42,11 +44,20 @@ const char *unit_text(const catalog::UnitPath *path);
 // Returns the declared unit; null: a row is one.
 catalog::UnitPath *declared_unit(Oid relation);
 
-// How right counts are, in a word: the strictest tau that is granted on the table's views, or where none is the one of the documentation.
-constexpr double tau_where_none_is_granted = 0.95;
-double strictest_tau(Oid relation);
-// Says in a NOTICE how right counts of people and of rows are, where a person may have several.
+// Returns what the least accurate count of people that is granted on the table's views follows from; with none that is permitted, Laplace
+// noise at the tau of the documentation.
+const privacy::CountTerms *strictest_terms(Oid relation);
+// Says in a NOTICE how right counts of people and of rows will be, where a person may have several.
 void tell_accuracy(Oid relation);
+// Says how right a sum of a column will be that is limited by these numbers.
+void tell_accuracy_of_sum(Oid relation, const char *column, Datum lower, Datum upper);
+// Returns the text by which a total of an expression over the table is kept. 22023 where it has no sum; 54000 where it is too long; and
+// those of query::check_table_expression.
+const char *summed_text(Oid relation, const char *expression);
+// Sets a total of the sizes in a unit's sum. Under lock_declarations.
+void store_total(const catalog::Visit &visit, Oid relation, const char *text, Datum total);
+// Sets the limits of a table that has a unit, 0 where there is none. Under lock_declarations.
+void store_limits(const catalog::Visit &visit, Oid relation, const catalog::UnitPath *path, const Limits &limits);
 
 // ---- in the catalog ------------------------------------------------------------------------------------------------
 

@@ -1,6 +1,5 @@
 // How many people there are, by declaration, and whether rows of one may be many, as far as keys tell. No row is read.
 #include "sql/call_arguments.hpp"
-#include "privacy/row_limit.hpp"
 #include "sql/domain_members.hpp"
 #include "sql/setter.hpp"
 
@@ -35,36 +34,6 @@ DP_CALL(dp_set_people) {
     if (people != n)
         ereport(NOTICE, (errmsg(INT64_FORMAT " is kept as about " INT64_FORMAT " people", n, people)));
     PG_RETURN_VOID();
-}
-
-double strictest_tau(Oid relation) {
-    Visit visit = Visit::read();
-    (void)run(visit,
-              "SELECT coalesce(max(p.tau), $2) FROM dp_rdr.restricted_view v JOIN dp_rdr.policy p ON p.view = v.view "
-              "WHERE v.relation::oid = $1 AND p.tau < 1",
-              relation, tau_where_none_is_granted);
-    const auto strictest = catalog::value_at<double>(0, 1);
-    visit.leave();
-    return strictest;
-}
-
-void tell_accuracy(Oid relation) {
-    const catalog::UnitPath *path = declared_unit(relation);
-    if (path == nullptr || (path->direct && catalog::covers_key(relation, path->ncolumns, path->columns)))
-        return;
-    const double tau = strictest_tau(relation);
-    const double people = border::core([&] { return privacy::error95_of_people(tau); });
-    if (people < 1) // other limits of epsilon decide
-        return;
-    const char *name = catalog::qualified_name(relation);
-    ereport(
-        NOTICE,
-        (errmsg("at tau %s a count of people will be right to about %.0f, and one of rows of %s to about %.0f",
-                float8out_internal(tau), rint(people), name, rint(people * path->max_rows)),
-         errdetail("95 of 100 answers are as close. Noise hides %d rows, as many as one person may have (max_rows).",
-                   path->max_rows),
-         errhint("What most people have is enough: dp_set_contribution(%s, max_rows => ...) lowers it.",
-                 quote_literal_cstr(name))));
 }
 
 void warn_of_many_rows(Oid relation) {

@@ -264,6 +264,8 @@ static Oid protect(Oid relation, const char *name, ArrayType *columns, const cha
         ereport(WARNING, (errmsg("%s goes on with the ledger and the totals of an earlier table of this name",
                                  catalog::qualified_name(relation))));
     warn_of_many_rows(relation);
+    if (!identity.known)
+        tell_accuracy(relation);
     return facade;
 }
 

@@ -24,7 +24,7 @@ static void check_has_several(Oid relation) {
                      psprintf("dp_set_bounds(%s, ...) declares them.", quote_literal_cstr(name)));
 }
 
-static const char *summed_text(Oid relation, const char *expression) {
+const char *summed_text(Oid relation, const char *expression) {
     Node *folded = query::fold_constants(query::check_table_expression(expression, relation), nullptr);
     const Oid type = getBaseType(exprType(folded));
     if (type != INT2OID && type != INT4OID && type != INT8OID && type != FLOAT4OID && type != FLOAT8OID &&
@@ -50,6 +50,13 @@ static const char *checked_total(Datum value) {
     return total;
 }
 
+void store_total(const Visit &visit, Oid relation, const char *text, Datum total) {
+    run(visit,
+        "INSERT INTO dp_rdr.unit_limit (relation, expression, total) VALUES ($1::regclass, $2, $3) "
+        "ON CONFLICT (relation, expression) DO UPDATE SET total = excluded.total",
+        {relation, text, {NUMERICOID, total}});
+}
+
 // Takes back what was declared, also of columns that there are no more.
 static bool take_back(const Visit &visit, Oid relation, const char *expression) {
     return run(visit, "DELETE FROM dp_rdr.unit_limit l WHERE l.relation::oid = $1 AND l.expression = $2", relation,
@@ -69,11 +76,13 @@ DP_CALL(dp_set_total) {
         PG_RETURN_VOID();
     const char *text = summed_text(relation, expression);
     check_has_several(relation);
-    change(relation, R"sql(
-WITH gone AS (DELETE FROM dp_rdr.unit_limit l WHERE $3 IS NULL AND l.relation::oid = $1 AND l.expression = $2)
-INSERT INTO dp_rdr.unit_limit (relation, expression, total) SELECT $1::regclass, $2, $3 WHERE $3 IS NOT NULL
-ON CONFLICT (relation, expression) DO UPDATE SET total = excluded.total)sql",
-           relation, text, Typed{NUMERICOID, total == nullptr ? Datum{0} : PG_GETARG_DATUM(2)});
+    const Visit writing = Visit::write();
+    lock_declarations(writing, relation);
+    if (total == nullptr)
+        (void)take_back(writing, relation, text);
+    else
+        store_total(writing, relation, text, PG_GETARG_DATUM(2));
+    writing.leave();
     PG_RETURN_VOID();
 }
 
