@@ -31,7 +31,7 @@ SELECT dp_protect('cc_trip', 'cc_trip_dp', unit => 'rider -> cc_rider(id)', max_
 SELECT dp_protect('cc_stop', 'cc_stop_dp', unit => 'trip -> cc_trip(trip)', max_rows => 7);
 SELECT dp_protect('cc_alone', 'cc_alone_dp');
 SELECT dp_set_bounds('cc_trip', 'km', 0, 50);
-SELECT dp_set_odometer('cc_rider', epsilon_total => 1000);
+SELECT dp_set_odometer('cc_rider', epsilon_total => 2000);
 
 -- 400 have more than 2 rows, 100 more than 8, 10 more than 512. A count of people is right to 30 at tau 0.9, 60 at 0.95, 300 at 0.99, 600 at 0.995.
 CALL dp_choose_contribution('cc_trip', 100, tau => 0.995);
@@ -53,6 +53,20 @@ SELECT max_rows, max_groups FROM dp_domain('cc_trip') WHERE relation = 'cc_trip'
 CALL dp_choose_contribution('cc_stop_dp', 100);
 SELECT dp_set_contribution('cc_trip', 2, 2);
 
+-- How much the sizes in a sum come to: 1, 6, 55 and 17,150 km. Parts of the bound are 3.125. Limits beyond max_rows of the bound say nothing, and
+-- what is given back does not take away from what was bought.
+CALL dp_choose_contribution('cc_trip', 100, value => 'km');
+SELECT name, value, call FROM dp_settings('cc_trip') WHERE item = 'total';
+CALL dp_choose_contribution('cc_trip', 100, tau => 0.99, value => '0 - km');
+CALL dp_choose_contribution('cc_trip', 100, tau => 0.6, value => 'km::numeric / 2');
+CALL dp_choose_contribution('cc_trip', 100, most => 1000, tau => 0.6, value => 'km');
+CALL dp_choose_contribution('cc_trip', 100, most => 1, tau => 0.6, value => 'km');
+-- Over a path.
+SELECT dp_set_bounds('cc_stop', 'trip', 0, 10);
+CALL dp_choose_contribution('cc_stop', 100, tau => 0.5, value => 'trip');
+SELECT dp_set_total('cc_trip', e, 'Infinity') FROM unnest('{km,0 - km,km::numeric / 2}'::text[]) e;
+SELECT dp_set_total('cc_stop', 'trip', 'Infinity');
+
 -- Each is a charge of the domain, whatever it chose, with what it was for in it. The chain holds, and the totals follow from the rows.
 SELECT account, kind, algorithm, mechanism, epsilon, epsilon_svt, epsilon_worst, delta, guarantee, view, role_name, query, parameters - 'period' AS parameters
 FROM dp_rdr.ledger WHERE relation IN ('public.cc_trip', 'public.cc_stop') ORDER BY id;
@@ -68,6 +82,7 @@ SELECT epsilon AS before FROM dp_odometer('cc_rider') WHERE account = 'public' \
 SELECT a, pg_temp.attempt(format('CALL dp_choose_contribution(%s)', a)) AS outcome FROM (VALUES
     ('NULL, 1'), ('''cc_trip'', NULL'), ('''cc_trip'', 0'), ('''cc_trip'', 100.1'), ('''cc_trip'', ''NaN'''),
     ('''cc_trip'', 0.000000001'), ('''cc_trip'', 1, 0'), ('''cc_trip'', 1, 1048577'), ('''cc_trip'', 1, tau => 1'), ('''cc_trip'', 1, tau => 1.1'), ('''cc_trip'', 1, tau => -0.1'), ('''cc_trip'', 1, tau => ''NaN'''),
+    ('''cc_trip'', 1, value => ''trip'''), ('''cc_trip'', 1, value => ''rider'''), ('''cc_trip'', 1, value => ''nothing'''), ('''cc_trip'', 1, value => ''random()'''), ('''cc_trip'', 1, 0, value => ''km'''), ('''cc_rider'', 1, value => ''id::integer'''),
     ('''cc_alone'', 1'), ('''cc_rider'', 1'), ('''pg_class'', 1')) v (a);
 SET ROLE regress_analyst;
 SELECT pg_temp.attempt($$CALL dp_choose_contribution('cc_trip', 1)$$);
@@ -100,7 +115,7 @@ CALL dp_choose_contribution('cc_trip', 0.5, tau => 0.999);
 SELECT epsilon - :before AS charged, denials FROM dp_odometer('cc_rider') WHERE account = 'public';
 
 -- What is rolled back stays charged, and is not kept.
-SELECT dp_set_contribution('cc_trip', 2, 2), dp_set_odometer('cc_rider', epsilon_total => 2000);
+SELECT dp_set_contribution('cc_trip', 2, 2), dp_set_odometer('cc_rider', epsilon_total => 4000);
 BEGIN;
 CALL dp_choose_contribution('cc_trip', 100);
 ROLLBACK;
@@ -108,7 +123,7 @@ SELECT max_rows FROM dp_domain('cc_trip') WHERE relation = 'cc_trip'::regclass;
 SELECT epsilon - :before AS charged FROM dp_odometer('cc_rider') WHERE account = 'public';
 
 -- In rho: a pure charge, converted. Nothing of it says otherwise than the rows do.
-SELECT dp_set_odometer('cc_rider', 'zcdp', epsilon_total => 3000, delta_total => 1e-3);
+SELECT dp_set_odometer('cc_rider', 'zcdp', epsilon_total => 6000, delta_total => 1e-3);
 CALL dp_choose_contribution('cc_trip', 1, tau => 0.999);
 SELECT kind, basis, epsilon, rho, guarantee FROM dp_rdr.ledger WHERE relation = 'public.cc_trip' ORDER BY id DESC LIMIT 1;
 SELECT * FROM dp_verify_ledger('cc_trip');
@@ -118,9 +133,9 @@ TRUNCATE cc_stop;
 SELECT dp_protect('cc_stop', 'cc_stop_dp');
 DO $$
 DECLARE
-    chosen integer; before float8; after float8;
+    chosen numeric; before float8; after float8;
 BEGIN
-    CALL dp_choose_contribution('cc_stop', 1, NULL, NULL, chosen, before, after);
+    CALL dp_choose_contribution('cc_stop', 1, NULL, NULL, NULL, chosen, before, after);
     IF chosen IS NULL OR chosen NOT BETWEEN 1 AND 16384 THEN
         RAISE 'chosen: %', chosen;
     END IF;

@@ -69,6 +69,32 @@ SELECT dp_set_people('hp_row', 500);
 SELECT dp_set_unit('hp_row', 'guest', max_rows => 4);
 SELECT value FROM dp_settings('hp_row') WHERE item = 'people';
 
+-- Who sets a limit is told how right numbers will be, by the noise that the least accurate of the granted policies would draw: of none Laplace
+-- noise at 0.95. A further view says nothing new; where a person has one row there is nothing to say but of sums.
+SET dp_rdr.noise = show;
+CREATE TABLE hp_stay (guest integer NOT NULL, room integer NOT NULL, price numeric(8,2), since date);
+SELECT dp_protect('hp_stay', 'hp_stay_dp', unit => 'guest -> hp_guest(id)', max_rows => 20);
+SELECT dp_protect('hp_stay', 'hp_again_dp');
+SELECT dp_set_bounds('hp_stay', 'price', -20, 99.5), dp_set_bounds('hp_stay', 'since', date '2020-01-01', date '2020-02-01'), dp_set_bounds('hp_guest', 'age', 0, 100);
+SELECT dp_set_odometer('hp_guest', 'zcdp', epsilon_total => 3, delta_total => 1e-6, delta_conversion => 1e-6);
+SELECT dp_grant('hp_stay_dp', 'regress_analyst', tau => 0.95, mechanism => 'auto'), dp_grant('hp_again_dp', 'regress_second', tau => 0.5);
+SELECT dp_set_contribution('hp_stay', max_rows => 10);
+SELECT dp_set_bounds('hp_stay', 'price', 0, 50);
+-- Laplace noise of the same tau is wider. Its candidates bound the price.
+SELECT dp_grant('hp_stay_dp', 'regress_analyst', mechanism => 'laplace');
+SELECT dp_set_contribution('hp_stay', max_rows => 8);
+SELECT dp_grant('hp_again_dp', 'regress_second', candidates => '{0.01}');
+SELECT dp_set_contribution('hp_stay', max_rows => 7);
+-- A policy that denies every count says nothing of its noise.
+SELECT dp_revoke('hp_again_dp', 'regress_second');
+SELECT dp_grant('hp_stay_dp', 'regress_analyst', tau => 0.99999, mechanism => 'auto');
+SELECT dp_set_contribution('hp_stay', max_rows => 6);
+SELECT dp_revoke('hp_stay_dp', 'regress_analyst');
+SET dp_rdr.noise = silent;
+SELECT dp_set_contribution('hp_stay', max_rows => 5), dp_set_bounds('hp_stay', 'price', 0, 40);
+SELECT dp_unprotect('hp_stay_dp'), dp_unprotect('hp_again_dp');
+DROP TABLE hp_stay;
+
 SELECT dp_unprotect(v) FROM unnest('{hp_guest_dp,hp_bill_dp,hp_other_dp,hp_third_dp,hp_fourth_dp,hp_row_dp}'::regclass[]) v \g (tuples_only=on)
 DROP TABLE hp_guest, hp_bill, hp_other, hp_third, hp_fourth, hp_row;
 DROP FUNCTION about_after, said;

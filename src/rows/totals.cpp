@@ -101,7 +101,7 @@ void resolve_sizes(const catalog::Reading &reading, Question *question, const ch
     auto *measures = border::context_new<std::vector<privacy::Measure>>();
     auto *sensitivities = border::context_new<std::vector<uint64>>();
     border::core([&] {
-        *measures = privacy::leaf_measures({{privacy::Aggregate::sum, 0, -1, 0}}, false, true);
+        *measures = privacy::leaf_measures({{privacy::Aggregate::sum, 0, -1, -1}}, false, true);
         sensitivities->push_back((*question->bounds)->sensitivity());
     });
     question->measures = measures;

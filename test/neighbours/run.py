@@ -244,7 +244,10 @@ def check_neighbour(asked, whole, other, unit):
 # ---- the choice of max_rows ------------------------------------------------------------------------------------------
 
 
-THRESHOLDS = {"0": 4, "0.9": 27}  # T' at epsilon 1, by tau
+THRESHOLDS = {"0": 4, "0.9": 30}  # T' at epsilon 1, by tau
+# What is added up of a row: rows, or sizes in parts of the largest, with that.
+AMOUNTS = {None: (lambda row: 1, 1), "w": (lambda row: 16 * abs(row["w"] or 0), 8),
+           "5 - w": (lambda row: 0 if row["w"] is None else 16 * abs(5 - row["w"]), 13)}
 MOST = 2 ** 14
 COMPARED = [1] + [limit for k in range(1, 14) for limit in (2 ** k, 3 * 2 ** (k - 1))][:-1] + [3 * 2 ** 12]
 
@@ -252,11 +255,12 @@ COMPARED = [1] + [limit for k in range(1, 14) for limit in (2 ** k, 3 * 2 ** (k 
 class Choice:
     """Of how many rows of a unit shall count (9.10): what was compared, and what became of it."""
 
-    def __init__(self, owner, noise, table, tau):
+    def __init__(self, owner, noise, table, tau, value):
         noise.of_next_answer()
         before = last_charge(owner)
         owner.must("BEGIN")
-        reply = owner.send(f"CALL dp_choose_contribution('{table}', 1, tau => {tau})")
+        sizes = f", most => {MOST // 16}, value => '{value}'" if value else ""
+        reply = owner.send(f"CALL dp_choose_contribution('{table}', 1, tau => {tau}{sizes})")
         owner.must("ROLLBACK")
         self.error = reply.sqlstate() and f"{reply.sqlstate()} {reply.results[-1].field('M')}"
         self.charges = [charge.everything() for charge in charges_since(owner, before)]
@@ -277,10 +281,12 @@ class Choice:
             self.complaints.append(f"{event} does not follow from its noise: {chosen}, {bits.drawn} words")
 
 
-def check_choice(whole, other, rows, tau, unit):
-    """rows: by unit, of the table as it is."""
+def check_choice(whole, other, amounts, tau, value, unit):
+    """amounts: by unit, of the table as it is."""
     complaints = list(other.complaints)
-    expected = tuple(THRESHOLDS[tau] - sum(n > COMPARED[k] for n in rows) for k in range(len(other.margins)))
+    largest = AMOUNTS[value][1]
+    expected = tuple(THRESHOLDS[tau] - sum(n > COMPARED[k] * largest for n in amounts)
+                     for k in range(len(other.margins)))
     if other.error or other.margins != expected:
         complaints.append(f"compared {other.margins}, {expected} by the account ({other.error})")
     moved = [b - a for a, b in zip(whole.margins, other.margins)]
@@ -299,13 +305,16 @@ def run_schema(owner, sessions, noise, rng, number, count, tap):
     asked = [Asked(make_question(rng, schema)) for _ in range(count)]
     wholes, answered = [], 0
     table, tau = rng.choice(("visits", "orders", "items")), rng.choice(tuple(THRESHOLDS))
+    value = rng.choice(tuple(AMOUNTS))
     choices, chosen = [], []
     for unit in [None] + list(range(1, schema.units + 1)):
         owner.must("BEGIN; " + "; ".join(schema.fill(unit)) + "; COMMIT")
-        by_unit = Counter(row["unit"] for row in getattr(schema, table)
-                          if row["unit"] is not None and row["unit"] != unit)
-        choices.append(Choice(owner, noise, schema.name(table), tau))
-        chosen += check_choice(choices[0], choices[-1], list(by_unit.values()), tau, unit)
+        by_unit = Counter()
+        for row in getattr(schema, table):
+            if row["unit"] is not None and row["unit"] != unit:
+                by_unit[row["unit"]] += AMOUNTS[value][0](row)
+        choices.append(Choice(owner, noise, schema.name(table), tau, value))
+        chosen += check_choice(choices[0], choices[-1], list(by_unit.values()), tau, value, unit)
         for at, question in enumerate(asked):
             rows = question.rows_without(schema, unit)
             answer = Answer(owner, sessions, noise, question)

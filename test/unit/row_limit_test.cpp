@@ -86,8 +86,40 @@ TEST(RowLimit, ThresholdIsTheLargerOfTwo) {
     EXPECT_EQ(limit_threshold(epsilon("0.1"), 41.9), 41);
     EXPECT_EQ(limit_threshold(epsilon("100"), 0), 0);
     EXPECT_THROW((void)limit_threshold(epsilon("0.000000001"), 39), InvalidParameter);
-    EXPECT_NEAR(error95_of_people(0.9), 27.0169, 1e-4);
-    EXPECT_THROW((void)error95_of_people(1), InvalidParameter);
+}
+
+CountTerms terms(double tau, Mechanism mechanism, bool in_rho) {
+    return {tau, mechanism, {epsilon("1"), epsilon("0.1"), epsilon("0.05"), epsilon("0.04")}, epsilon("10"), *Delta::parse("1e-6"), in_rho};
+}
+
+// The half-width is that of the noise which a policy draws: auto is Gaussian where the bound adds up rho, and the price is a candidate.
+TEST(RowLimit, NoiseOfACountIsThatWhichIsDrawn) {
+    EXPECT_EQ(error95_of_count(terms(0.95, Mechanism::laplace, true), 1), 60);
+    EXPECT_EQ(error95_of_count(terms(0.95, Mechanism::automatic, false), 1), 60);
+    EXPECT_EQ(error95_of_count(terms(0.95, Mechanism::automatic, true), 1), 39);
+    EXPECT_EQ(error95_of_count(terms(0.9, Mechanism::automatic, true), 1), 20);
+    EXPECT_GT(error95_of_count(terms(0.95, Mechanism::gaussian, false), 1), 60);
+    EXPECT_EQ(error95_of_count(terms(0, Mechanism::laplace, false), 1), 3);
+    CountTerms capped = terms(0, Mechanism::laplace, false);
+    capped.epsilon_max = epsilon("0.5");
+    EXPECT_EQ(error95_of_count(capped, 1), 30);
+    EXPECT_THROW((void)error95_of_count(terms(0.99, Mechanism::laplace, false), 1), InvalidParameter);
+    EXPECT_THROW((void)error95_of_count(terms(1, Mechanism::laplace, false), 1), InvalidParameter);
+    EXPECT_FALSE(noise_of_count(terms(1, Mechanism::automatic, true), 1));
+}
+
+// Of sizes a limit is in sixteenths of the largest one.
+TEST(RowLimit, SizesAreComparedInPartsOfTheLargest) {
+    const std::vector<int128> sizes{0, 1, 5, 80, 81, 100, 160, 161, int128{1} << 90};
+    for (std::uint64_t largest : {std::uint64_t{1}, std::uint64_t{80}, std::uint64_t{1} << 50}) {
+        UnitRows rows(1 << 24, largest);
+        for (int128 size : sizes)
+            rows.add(size);
+        for (std::size_t k = 0; k < rows.size(); ++k)
+            EXPECT_EQ(rows.above(k), std::count_if(sizes.begin(), sizes.end(), [&](int128 size) {
+                          return 16 * size > int128{rows.limit(k)} * largest;
+                      }));
+    }
 }
 
 // ---- The choice ----
