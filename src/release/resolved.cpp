@@ -234,7 +234,7 @@ Checked resolve(const Ask &ask, query::Leaf *leaf, bool drawn) {
     if (ask.decision != nullptr)
         apply(*ask.decision, *question->settings, *policy, &terms);
     terms.mechanism = chosen_mechanism(reading, question, terms, ask.refines);
-    rows::set_mechanism(question, terms.mechanism);
+    rows::set_mechanism(reading, question, terms.mechanism);
     const Identity identity = identity_of(question, ask.time_zone);
     question->identity = identity.hash;
     terms.bound = bound_of(reading, *question->settings, terms, ask.refines);

@@ -6,6 +6,8 @@
 
 #include "catalog/domain.hpp"
 #include "rows/aggregate_arguments.hpp"
+#include "rows/keyed_groups.hpp"
+#include "rows/public_values.hpp"
 #include "rows/texts.hpp"
 #include "rows/totals.hpp"
 
@@ -107,34 +109,10 @@ static uint64 row_sensitivity_of(const Question *question, int j) {
     return measure.kind == privacy::MeasureKind::sum ? question->bounds[j]->sensitivity() : privacy::pair_one;
 }
 
-// Whether the unit's columns and keys that are plain, never NULL columns cover a unique key of the only table that is asked.
-static bool has_keyed_groups(const Question *question) {
-    const catalog::UnitPath *path = question->units->path;
-    const int nkeys = question->leaf->nkeys;
-    if (question->nsources > 1 || question->per_unit != nullptr || !path->direct)
-        return false;
-    auto *columns = static_cast<AttrNumber *>(palloc(sizeof(AttrNumber) * (path->ncolumns + nkeys)));
-    int n = path->ncolumns;
-    memcpy(columns, path->columns, sizeof(AttrNumber) * n);
-    for (int i = 0; i < nkeys; i++) {
-        const auto *column = reinterpret_cast<const Var *>(question->leaf->keys[i].expression);
-        if (!IsA(column, Var))
-            continue;
-        const AttrNumber attribute = question->sources[0].map[column->varattno];
-        HeapTuple tuple = SearchSysCache2(ATTNUM, ObjectIdGetDatum(path->relation), Int16GetDatum(attribute));
-        if (!HeapTupleIsValid(tuple))
-            continue;
-        if (reinterpret_cast<Form_pg_attribute>(GETSTRUCT(tuple))->attnotnull)
-            columns[n++] = attribute;
-        ReleaseSysCache(tuple);
-    }
-    return catalog::covers_key(path->relation, n, columns);
-}
-
-// C, which nobody has to declare: at R the clip takes less than that of 9.2, and D is the same. By keys it is 1.
-static int rows_per_group(const Question *question) {
+// C, which nobody has to declare: at R the clip takes less than that of 9.2, and D is the same. By keys it may be less.
+static int rows_per_group(const catalog::Reading &reading, const Question *question) {
     const Units *units = question->units;
-    return units->max_rows_per_group > 0 ? units->max_rows_per_group : has_keyed_groups(question) ? 1 : units->max_rows;
+    return units->max_rows_per_group > 0 ? units->max_rows_per_group : rows_per_group_by_keys(reading, question);
 }
 
 // A count of units has one in each of kappa groups. Core region.
@@ -150,11 +128,11 @@ static uint64 spread_sensitivity_of(const Question *question, int j) {
                : Min(of_rows, privacy::spread_of_total(total.points, question->rows_per_group, of_row));
 }
 
-void set_mechanism(Question *question, privacy::Mechanism mechanism) {
+void set_mechanism(const catalog::Reading &reading, Question *question, privacy::Mechanism mechanism) {
     const Units *units = question->units;
     if (mechanism == privacy::Mechanism::laplace || units == nullptr || !units->clipped || units->one_group)
         return;
-    question->rows_per_group = rows_per_group(question);
+    question->rows_per_group = rows_per_group(reading, question);
     auto *sensitivities = border::context_new<std::vector<uint64>>();
     auto *norms = border::context_new<std::vector<privacy::Norm>>();
     auto *measures = border::context_new<std::vector<privacy::Measure>>();
@@ -173,6 +151,7 @@ void set_mechanism(Question *question, privacy::Mechanism mechanism) {
     question->measures = measures;
     question->sensitivities = sensitivities;
     question->norms = norms;
+    question->looked_up = hash_of_looked_up(question);
 }
 
 void find_sensitivities(const catalog::Reading &reading, Question *question) {

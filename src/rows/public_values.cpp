@@ -25,19 +25,21 @@ static const char *column_text(Oid relation, AttrNumber column) {
 }
 
 int64 largest_multiplicity(const catalog::Reading &reading, Oid relation, Oid reader, int ncolumns,
-                           const AttrNumber *columns) {
+                           const AttrNumber *columns, bool with_null) {
     StringInfoData names, where;
     initStringInfo(&names);
     initStringInfo(&where);
     for (int i = 0; i < ncolumns; i++) {
         const char *name = column_text(relation, columns[i]);
         appendStringInfo(&names, "%s%s", i == 0 ? "" : ", ", name);
-        appendStringInfo(&where, "%s%s IS NOT NULL AND dp_rdr.is_short(%s)", i == 0 ? "" : " AND ", name, name);
+        appendStringInfo(&where,
+                         with_null ? "%s%s IS NULL OR dp_rdr.is_short(%s)" : "%s%s IS NOT NULL AND dp_rdr.is_short(%s)",
+                         i == 0 ? "(" : ") AND (", name, name);
     }
     border::SettingsScope settings = border::SettingsScope::enter();
     border::Spi spi = border::Spi::connect();
     (void)look(spi, reading, reader,
-               psprintf("SELECT coalesce(max(n), 0) FROM (SELECT count(*) AS n FROM %s WHERE %s GROUP BY %s) x",
+               psprintf("SELECT coalesce(max(n), 0) FROM (SELECT count(*) AS n FROM %s WHERE %s) GROUP BY %s) x",
                         catalog::qualified_name(relation), where.data, names.data));
     bool isnull;
     int64 most = DatumGetInt64(border::Spi::value(0, 1, &isnull));
@@ -329,6 +331,8 @@ uint64 hash_of_looked_up(const Question *question) {
         appendStringInfo(&text, "|%d %d", question->units->max_rows, question->units->max_groups);
     if (question->units != nullptr && question->units->max_rows_per_group > 0)
         appendStringInfo(&text, " %d", question->units->max_rows_per_group);
+    if (question->rows_per_group > 0)
+        appendStringInfo(&text, " %d", question->rows_per_group);
     const uint64 hash = hash_bytes_extended(reinterpret_cast<const unsigned char *>(text.data), text.len, 0);
     return hash == 0 ? 1 : hash;
 }

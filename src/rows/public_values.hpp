@@ -6,10 +6,11 @@
 namespace dp::rows {
 
 // How many rows agree in these columns, at most; 0 for a table without rows. Rows with a long value count as none: they are joined with
-// nothing (short_key_condition). As the reader of the source (query/leaf), else as the current
+// nothing (short_key_condition). So do those with NULL, but with_null: then they agree as in a group. As the reader of the source (query/leaf), else as the current
 // role, which needs SELECT on the columns; under the snapshot of `reading`. The caller
 // has locked the table and checked it (catalog/public_table).
-int64 largest_multiplicity(const catalog::Reading &reading, Oid relation, Oid reader, int ncolumns, const AttrNumber *columns);
+int64 largest_multiplicity(const catalog::Reading &reading, Oid relation, Oid reader, int ncolumns, const AttrNumber *columns,
+                           bool with_null);
 
 // The distinct values of a column; `with_null`: and NULL, also where no row has it. False: there are more than `most`, or the type has
 // no order.

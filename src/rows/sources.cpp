@@ -288,7 +288,7 @@ static int64 count_equal(const query::Linked &source, int n, const AttrNumber *c
         distinct[ndistinct++] = static_cast<AttrNumber>(column);
     auto *count = static_cast<Count *>(palloc(sizeof(Count)));
     *count = Count{source.relation, of,
-                   largest_multiplicity(*counts->reading, source.relation, source.source->reader, ndistinct, distinct)};
+                   largest_multiplicity(*counts->reading, source.relation, source.source->reader, ndistinct, distinct, false)};
     counts->known = lappend(counts->known, count);
     return count->rows;
 }

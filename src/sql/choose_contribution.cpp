@@ -1,7 +1,6 @@
 // dp_choose_contribution: how many rows of one unit shall count, or how much of its sizes in a sum, chosen under differential privacy
 // (doc/controller.md).
 #include <cmath>
-#include <limits>
 
 #include "border/versions.hpp"
 #include "catalog/facade.hpp"
@@ -55,16 +54,6 @@ static void check_people(Oid relation, int64 people, int64 threshold) {
                      psprintf("The limit would be one that about " INT64_FORMAT
                               " people exceed, and at least %d times as many are needed.",
                               threshold, least));
-}
-
-// Returns the terms of the counts that the limit is for. tau: the caller's, or NaN.
-static const privacy::CountTerms *terms_of_counts(Oid relation, double tau) {
-    const privacy::CountTerms *strictest = strictest_terms(relation);
-    if (std::isnan(tau))
-        return strictest;
-    auto *terms = border::context_new<privacy::CountTerms>(*strictest);
-    terms->tau = tau;
-    return terms;
 }
 
 static release::LimitWish limit_wish(FunctionCallInfo fcinfo, Oid relation, const privacy::CountTerms *terms) {
@@ -172,8 +161,8 @@ DP_CALL(dp_choose_contribution) {
     LockRelationOid(relation, AccessShareLock);
     catalog::check_can_ask();
     const UnitPath *path = declared_unit(relation);
-    const privacy::CountTerms *terms = terms_of_counts(
-        relation, PG_ARGISNULL(3) ? std::numeric_limits<double>::quiet_NaN() : checked_tau(PG_GETARG_FLOAT8(3)));
+    const privacy::CountTerms *terms =
+        PG_ARGISNULL(3) ? strictest_terms(relation) : terms_at(checked_tau(PG_GETARG_FLOAT8(3)));
     const release::LimitWish wish = limit_wish(fcinfo, relation, terms);
     const Chosen chosen = wish.value == nullptr ? choose_rows(wish, path) : choose_total(wish, path);
     TupleDesc desc;

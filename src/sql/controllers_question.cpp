@@ -21,7 +21,7 @@ static rows::Question *prepared(query::Leaf *leaf, ParamListInfo parameters, pri
     catalog::Reading reading = catalog::Reading::open();
     rows::Question *question = rows::prepare(reading, leaf, parameters);
     question->asker = catalog::current_asker();
-    rows::set_mechanism(question, mechanism);
+    rows::set_mechanism(reading, question, mechanism);
     reading.close();
     rows::check_asks_something(question);
     rows::check_has_risk(question);

@@ -39,6 +39,16 @@ static void take_stricter(const Visit &visit, uint64 row, CountTerms *strictest,
     });
 }
 
+const CountTerms *terms_at(double tau) {
+    auto *terms = border::context_new<CountTerms>();
+    border::core([&] {
+        terms->tau = tau;
+        terms->candidates = privacy::paper_candidates();
+        terms->epsilon_max = terms->candidates.front();
+    });
+    return terms;
+}
+
 const CountTerms *strictest_terms(Oid relation) {
     constexpr double tau_where_none_is_granted = 0.95;
     auto *strictest = border::context_new<CountTerms>();
@@ -55,13 +65,7 @@ const CountTerms *strictest_terms(Oid relation) {
     for (uint64 row = 0; row < n; row++)
         take_stricter(visit, row, strictest, &error95);
     visit.leave();
-    if (error95 < 0)
-        border::core([&] {
-            strictest->tau = tau_where_none_is_granted;
-            strictest->candidates = privacy::paper_candidates();
-            strictest->epsilon_max = strictest->candidates.front();
-        });
-    return strictest;
+    return error95 < 0 ? terms_at(tau_where_none_is_granted) : strictest;
 }
 
 // ---- what is told --------------------------------------------------------------------------------------------------
