@@ -1,4 +1,4 @@
-// What was denied, and why, for controllers alone: dp_rdr.denial. Written with the charges of a batch, under the lock of its odometer;
+// Keeps what was denied, and why, for controllers alone: dp_rdr.denial. Written with the charges of a batch, under the lock of its odometer;
 // it raises nothing, waits for no other lock and sends no notice, so that no denial costs another request of the batch its answer.
 #pragma once
 

@@ -22,7 +22,7 @@ struct UnitPath {
     int max_rows;           // declared: rows of one unit; 0: not declared
     int max_groups;         // declared: groups of one unit in an answer; 0: as max_rows
     int max_rows_per_group; // declared: rows of one unit in a group of an answer; 0: not declared
-    // What it was declared to be.
+    // Says what it was declared to be.
     const char **names;     // of the columns
     Oid parent_relation;    // also of a direct step; InvalidOid: the columns are the unit by declaration
     const char **key_names; // of parent_key

@@ -7,7 +7,7 @@
 namespace dp::catalog {
 
 bool is_foreign_table(Oid relation);
-// Of a list of tables, whether one is a foreign table.
+// Tells whether a list of tables has a foreign one.
 bool has_foreign_table(const List *relations);
 
 // Why a foreign table cannot be a part of a protected table of the owner's, and what to do about it; null: it can be.

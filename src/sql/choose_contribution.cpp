@@ -24,8 +24,8 @@ static Oid view_of(Oid relation) {
     const uint64 n = run(visit,
                          "SELECT v.view::oid FROM dp_rdr.restricted_view v JOIN pg_class c ON c.oid = v.view "
                          "WHERE v.relation::oid = $1 ORDER BY 1 LIMIT 1",
-                         {relation});
-    const Oid view = n == 0 ? InvalidOid : oid_at(0, 1);
+                         relation);
+    const Oid view = n == 0 ? InvalidOid : catalog::value_at<Oid>(0, 1);
     visit.leave();
     if (!OidIsValid(view))
         refuse_state(psprintf("%s has no restricted view", qualified_name(relation)),
@@ -130,7 +130,7 @@ struct Chosen {
 
 // Of sizes D is the total where it is less than that of max_rows.
 static Chosen choose_total(const release::LimitWish &wish, const UnitPath *path) {
-    const rows::Question *question = release::resolve_limit(wish, catalog::current_asker()); // 55000 where there are no bounds
+    const rows::Question *question = release::resolve_limit(wish, catalog::current_asker()).question; // 55000 where there are no bounds
     const privacy::Bounds &bounds = **question->bounds;
     const double of_rows = double_of(times_largest(bounds, path->max_rows, 1));
     catalog::Reading reading = catalog::Reading::open();

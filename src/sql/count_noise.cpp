@@ -60,7 +60,7 @@ const CountTerms *strictest_terms(Oid relation) {
     const uint64 n = run(visit,
                          "SELECT p.tau, p.mechanism, p.delta, p.candidates, p.epsilon_max FROM dp_rdr.restricted_view v "
                          "JOIN dp_rdr.policy p ON p.view = v.view WHERE v.relation::oid = $1 AND p.tau IS NOT NULL",
-                         {relation});
+                         relation);
     double error95 = -1;
     for (uint64 row = 0; row < n; row++)
         take_stricter(visit, row, strictest, &error95);

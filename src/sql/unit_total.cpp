@@ -54,7 +54,7 @@ void store_total(const Visit &visit, Oid relation, const char *text, Datum total
     run(visit,
         "INSERT INTO dp_rdr.unit_limit (relation, expression, total) VALUES ($1::regclass, $2, $3) "
         "ON CONFLICT (relation, expression) DO UPDATE SET total = excluded.total",
-        {relation, text, {NUMERICOID, total}});
+        relation, text, Typed{NUMERICOID, total});
 }
 
 // Takes back what was declared, also of columns that there are no more.
