@@ -183,7 +183,7 @@ SELECT cost(statement), statement FROM (VALUES
     ('WITH q AS (SELECT count(*) FROM meter_dp) SELECT 1'),
     ('WITH q AS MATERIALIZED (SELECT v FROM meter_dp) SELECT 1'),
     ('SELECT CASE WHEN 1 = 2 THEN (SELECT count(*) FROM meter_dp) END'),
-    ('SELECT CASE WHEN g < 0 THEN (SELECT count(*) FROM meter_dp) END FROM own'),
+    ('SELECT CASE WHEN g < -1000000 THEN (SELECT count(*) FROM meter_dp) END FROM own'),
     ('SELECT coalesce(g, (SELECT count(*) FROM meter_dp)) FROM own'),
     ('SELECT count(*) FROM meter_dp HAVING false'),
     ('EXPLAIN SELECT count(*) FROM meter_dp'),

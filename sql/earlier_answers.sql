@@ -50,14 +50,14 @@ COMMIT;
 BEGIN;
 LOCK TABLE earlier_gym IN ACCESS EXCLUSIVE MODE;
 SET LOCAL ROLE earlier_asker;
-DECLARE c CURSOR FOR SELECT count(*) > 0 AS some FROM earlier_pool_dp WHERE id < 70 UNION ALL SELECT count(*) > 0 FROM earlier_gym_dp;
+DECLARE c CURSOR FOR SELECT count(*) IS NOT NULL AS some FROM earlier_pool_dp WHERE id < 70 UNION ALL SELECT count(*) IS NOT NULL FROM earlier_gym_dp;
 FETCH c;
 FETCH c;
 ROLLBACK;
 BEGIN;
 LOCK TABLE earlier_gym IN ACCESS EXCLUSIVE MODE;
 SET LOCAL ROLE earlier_asker;
-SELECT count(*) > 0 AS some FROM earlier_pool_dp WHERE id < 80;
+SELECT count(*) IS NOT NULL AS some FROM earlier_pool_dp WHERE id < 80;
 SELECT count(*) FROM earlier_gym_dp;
 ROLLBACK;
 

@@ -24,7 +24,7 @@ SELECT dp_set_bounds('hospital', 'cost', 0, 5000), dp_set_bounds('hospital', 'pa
        dp_set_groups('hospital', 'month', (SELECT array_agg(d::date::text)
                                        FROM generate_series('2025-01-01', '2025-12-01', interval '1 month') d)),
        dp_set_odometer('hospital', 'none', NULL, 0.9);
-SELECT dp_grant('hospital_dp', 'regress_analyst', tau => 0.5), dp_grant('hospital_dp', 'regress_second', tau => 0.5, delta => 1e-6);
+SELECT dp_grant('hospital_dp', 'regress_analyst', tau => 0.5), dp_grant('hospital_dp', 'regress_second', tau => 0.5, delta => 1e-12);
 
 CREATE FUNCTION refusal(statement text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
@@ -147,7 +147,7 @@ SET ROLE regress_second;
 -- Said once in a connection.
 SELECT patient, count(*) FROM hospital_dp WHERE id <= 20 GROUP BY patient;
 SELECT patient, count(*) FROM hospital_dp WHERE id <= 20 GROUP BY patient;
--- Whoever computes with them is warned, once for a statement. (Groups of one row appear once in a million times.)
+-- Whoever computes with them is warned, once for a statement. (Groups of one row appear once in 10^12 times.)
 SELECT count(*) FROM (SELECT count(*), patient FROM hospital_dp WHERE id <= 20 GROUP BY patient) t;
 SELECT column_name, epsilon, error95, reason FROM dp_last_release();
 SELECT patient FROM hospital_dp WHERE id <= 20 GROUP BY patient LIMIT 1;
@@ -173,7 +173,7 @@ SELECT column_name, error95, threshold, reason FROM dp_explain('SELECT ward, cou
 -- Under within_data the threshold is the data's.
 SET ROLE regress_controller;
 SET client_min_messages = error;
-SELECT dp_grant('hospital_dp', 'regress_second', tau => 0.5, selection => 'within_data', delta => 1e-6);
+SELECT dp_grant('hospital_dp', 'regress_second', tau => 0.5, selection => 'within_data', delta => 1e-12);
 RESET client_min_messages;
 SET ROLE regress_second;
 SELECT count(*) FROM (SELECT patient FROM hospital_dp WHERE id <= 20 GROUP BY patient) t;
@@ -195,7 +195,7 @@ INSERT INTO voter SELECT i, 'm' FROM generate_series(1, 500) i;
 SELECT dp_protect('donor', 'donor_dp', unit => 'donor', max_rows => 1), dp_protect('gift', 'gift_dp', unit => 'donor -> donor', max_rows => 4),
        dp_protect('receipt_line', 'receipt_line_dp', unit => 'gift -> gift', max_rows => 9), dp_protect('voter', 'voter_dp');
 SELECT dp_set_odometer(t, 'none', NULL, 0.9) FROM unnest('{donor,voter}'::regclass[]) t;
-SELECT dp_grant(v, 'regress_second', tau => 0, delta => 1e-6, candidates => '{0.5}', epsilon_max => 0.5)
+SELECT dp_grant(v, 'regress_second', tau => 0, delta => 1e-12, candidates => '{0.5}', epsilon_max => 0.5)
 FROM unnest('{donor_dp,gift_dp,receipt_line_dp,voter_dp}'::regclass[]) v;
 CREATE TABLE led (n integer GENERATED ALWAYS AS IDENTITY, refused text, remedy text);
 COPY led (refused, remedy) FROM stdin (DELIMITER '|');

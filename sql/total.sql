@@ -198,7 +198,7 @@ INSERT INTO giant VALUES (2, repeat('a', 270000000), 'a');
 INSERT INTO giant VALUES (3, repeat('a', 600000000), 'a');
 INSERT INTO giant VALUES (4, repeat('b', 1048576), 'b'), (5, repeat('b', 1048577), 'b');
 SELECT dp_protect('giant', 'giant_dp');
-SELECT dp_set_odometer('giant', 'none'), dp_grant('giant_dp', 'regress_analyst', tau => 1e-12, epsilon_max => 100);
+SELECT dp_set_odometer('giant', 'none'), dp_grant('giant_dp', 'regress_analyst', tau => 0, epsilon_max => 100, candidates => '{100}');
 RESET ROLE;
 -- Every accepted call that takes a text, of the column and of an arm of CASE: the same outcome, long before the time is over.
 CREATE TABLE giant_call AS
@@ -221,7 +221,7 @@ CREATE FUNCTION pg_temp.giants(condition text) RETURNS integer LANGUAGE plpgsql 
 DECLARE
     n bigint;
 BEGIN
-    EXECUTE format('SELECT * FROM dp_query(%L, 20) AS (n bigint)', 'SELECT count(*) FROM giant_dp WHERE ' || condition) INTO n;
+    EXECUTE format('SELECT * FROM dp_query(%L) AS (n bigint)', 'SELECT count(*) FROM giant_dp WHERE ' || condition) INTO n;
     RETURN n;
 END $$;
 SELECT condition, pg_temp.giants(condition) FROM (VALUES ('t IS NOT NULL'), ('length(t) IS NULL'), ('length(t) > 1000'), ('t = t'), ('lower(t) IS NOT NULL'),

@@ -63,7 +63,7 @@ $before = releases($node);
 my $state;
 ($state, $seconds) = timed(sub { sqlstate($node, 'postgres', 'analyst', $COUNT) });
 is($state, '53300', 'no worker at all: an error');
-cmp_ok($seconds, '<', 6, sprintf('after %.1f seconds', $seconds));
+cmp_ok($seconds, '<', 60, sprintf('after %.1f seconds', $seconds));
 is(releases($node), $before, 'uncharged');
 release_workers($node, @holders);
 like(ask($node, 'postgres'), qr/^-?\d+$/, 'with workers again, there is an answer');
@@ -87,7 +87,7 @@ sub dropped
 {
 	my ($sql, $name) = @_;
 	my ($result, $took) = timed(sub { $node->safe_psql('template1', $sql) });
-	cmp_ok($took, '<', 5, sprintf('%s: %.1f seconds', $name, $took));
+	cmp_ok($took, '<', 60, sprintf('%s: %.1f seconds', $name, $took));
 	return;
 }
 ask($node, 'postgres');

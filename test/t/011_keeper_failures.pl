@@ -31,7 +31,7 @@ sub lives
 	my ($name) = @_;
 	my ($answer, $seconds) = timed(sub { ask($node, 'postgres') });
 	like($answer, qr/^-?\d+$/, sprintf('%s: the next question is answered, after %.1f seconds', $name, $seconds));
-	cmp_ok($seconds, '<', 8, "$name: at once");
+	cmp_ok($seconds, '<', 15, "$name: at once"); # not behind a reading of twenty seconds
 	return;
 }
 
@@ -94,7 +94,7 @@ $node->safe_psql('postgres', "SELECT pg_cancel_backend($slow_pid)");
 is(finish_question($slow), '57014', 'reading: cancelled');
 ($keeper) = keepers($node);
 $node->poll_query_until('postgres', q{SELECT state = 'idle' FROM dp_rdr.keepers()}) or die 'the keeper reads on';
-cmp_ok(time - $begun, '<', 5, 'reading: the keeper stops');
+cmp_ok(time - $begun, '<', 15, 'reading: the keeper stops');
 is(releases($node, 'slow'), $slow_before + 1, 'reading: the charge stays');
 is((keepers($node))[0], $keeper, 'and it is the same keeper');
 lives('reading');

@@ -14,14 +14,14 @@ use Test::More;
 
 my $node = new_server('ended', 'restart_after_crash = on');
 protect_people($node, 'postgres');
-protect_slow($node, 'postgres', 20);
+protect_slow($node, 'postgres', 60);
 psql_as($node, 'postgres', 'controller', q{
 	SELECT dp_set_odometer('slow', 'none', delta_total => 0.5);
 	SELECT dp_revoke('slow_dp', 'analyst');
-	SELECT dp_grant('slow_dp', 'analyst', tau_var => 0.01, epsilon_svt => 0.25, delta => 1e-6);});
+	SELECT dp_grant('slow_dp', 'analyst', tau_var => 0.01, epsilon_svt => 0.25, delta => 1e-12);}); # sixty groups of one row
 my $groups = q{SELECT * FROM dp_query('SELECT id, count(*) FROM slow_dp WHERE id + 1 > 0 GROUP BY id') AS (id integer, n bigint)};
 
-# A question whose selection is charged: a second of reading follows.
+# A question whose selection is charged: three seconds of reading follow.
 sub begin_question
 {
 	my $before = rows_of_ledger($node, 'public.slow');

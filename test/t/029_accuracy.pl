@@ -70,7 +70,7 @@ ask($node, 'postgres'); # so that the library and the first keeper are there
 my ($out, $err);
 
 # A cancel between two steps: what was charged stays, and nothing is answered.
-slow_steps(1);
+slow_steps(2);
 my $before = last_row();
 my $client = session('finder', $round, \$out, \$err);
 ok(wait_for("SELECT count(*) >= 1 FROM dp_rdr.ledger_row WHERE id > $before"), 'the first step is charged');
@@ -82,18 +82,20 @@ is($out, '', 'and answers nothing');
 cmp_ok(rows_since($before), '>=', 1, 'its steps stay');
 ok(wait_for("SELECT bool_and(state = 'idle') FROM dp_rdr.keepers()"), 'the keeper is free again');
 my $rows = rows_since($before);
-usleep(1_500_000);
+usleep(2_500_000);
 is(rows_since($before), $rows, 'and charges no other step');
 
-# The same by statement_timeout, and by a client that goes.
+# The same by statement_timeout, and by a client that goes. Each later step takes longer than all that it takes to charge the first.
+slow_steps(8);
 $before = last_row();
-$client = session('finder', "SET statement_timeout = 700; $round", \$out, \$err);
+$client = session('finder', "SET statement_timeout = 4000; $round", \$out, \$err);
 $client->finish;
 like($err, qr/ERROR:\s+57014/, 'a round times out');
 cmp_ok(rows_since($before), '>=', 1, 'its steps stay');
 ok(wait_for("SELECT bool_and(state = 'idle') FROM dp_rdr.keepers()"), 'the keeper is free again');
 
 # A keeper that is told to end.
+slow_steps(3);
 $before = last_row();
 $client = session('finder', $round, \$out, \$err);
 ok(wait_for("SELECT count(*) >= 1 FROM dp_rdr.ledger_row WHERE id > $before"), 'the first step is charged');
@@ -101,8 +103,6 @@ value(q{SELECT pg_terminate_backend(pid) FROM dp_rdr.keepers()});
 $client->finish;
 like($err, qr/ERROR:\s+40003: no answer is released/, 'a round whose keeper ends answers nothing');
 cmp_ok(rows_since($before), '>=', 1, 'its steps stay');
-usleep(1_500_000);
-$rows = rows_since($before);
 ok(ask($node, 'postgres') =~ /^-?\d+$/, 'others are answered by another keeper');
 
 # Settings that change between two steps.
@@ -178,11 +178,12 @@ is(steadily(q{SELECT dp_verify_ledger('people')}), 't', 'the ledger is whole');
 # All steps are of the same rows: an answer within 1 percent is of those that were there at the first, not of a mixture. Of a
 # Laplace round two looks at two tables would give a row away.
 value(q{DROP TRIGGER hold ON dp_rdr.ledger_row});
-slow_steps(0.3);
+slow_steps(1);
 $before = last_row();
 $client = session('finder', $round, \$out, \$err);
 ok(wait_for("SELECT count(*) >= 1 FROM dp_rdr.ledger_row WHERE id > $before"), 'the first step is charged');
-usleep(100_000);
+# It has read the rows: the second step waits for its charge.
+ok(wait_for(q{SELECT count(*) > 0 FROM pg_stat_activity WHERE backend_type = 'dp_rdr keeper' AND wait_event = 'PgSleep'}), 'the second one is about to be');
 psql_as($node, 'postgres', 'controller', q{INSERT INTO people SELECT 1, 1, 'Oslo' FROM generate_series(1, 3000)});
 $client->finish;
 cmp_ok(abs($out - 1000), '<', 300, 'rows that come between two steps are not in the answer');
@@ -252,12 +253,12 @@ for (1 .. 10)
 	$slowest = $time if $time > $slowest;
 }
 $_->finish for @running;
-cmp_ok($slowest, '<', 5, "a plain count among rounds takes $slowest s at most");
+cmp_ok($slowest, '<', 20, "a plain count among rounds takes $slowest s at most");
 ok(verified($node, 'postgres'), 'the ledger is whole');
 
 # ---- how many answers a total pays for -------------------------------------------------------------------------------
 
-# Means of runs are 61 and 364 (make bench); one run is within 6 and 25 of them but for less than once in 10^7.
+# Means of runs are 61 and 364 (make bench); one run is within 8 and 30 of them but for less than once in 10^9.
 psql_as($node, 'postgres', 'controller', q{
 	CREATE TABLE thousand AS SELECT i FROM generate_series(1, 1000) i;
 	SELECT dp_protect('thousand', 'thousand_dp');
@@ -275,10 +276,10 @@ sub answers
 	return $n;
 }
 my $laplace = answers();
-cmp_ok($laplace, '>=', 55, "a total of 1 under filter pays for $laplace counts of 1,000 within 10 percent");
+cmp_ok($laplace, '>=', 53, "a total of 1 under filter pays for $laplace counts of 1,000 within 10 percent");
 psql_as($node, 'postgres', 'controller', q{SELECT dp_set_odometer('thousand', 'zcdp', 1, 1e-6, 1e-6)});
 my $gaussian = answers();
-cmp_ok($gaussian, '>=', 340, "and under zcdp for $gaussian");
+cmp_ok($gaussian, '>=', 334, "and under zcdp for $gaussian");
 
 $node->stop;
 done_testing();

@@ -11,7 +11,6 @@ use DpTest;
 use KeeperTest;
 use PostgreSQL::Test::Utils;
 use Test::More;
-use Time::HiRes qw(usleep);
 
 my $node = new_server('profiles', '');
 $node->safe_psql('postgres', 'CREATE DATABASE data');
@@ -75,8 +74,9 @@ psql_as($node, 'data', 'controller', q{
 my ($late, $holder) = (session($node, 'late', 'data'), session($node, 'postgres', 'data'));
 $late->query_safe('SELECT'); # connected
 $holder->query_safe('BEGIN; SELECT FROM dp_rdr.odometer FOR UPDATE');
+my $tries = $node->safe_psql('data', 'SELECT coalesce(sum(commits), 0) FROM dp_rdr.keepers()');
 start_question($late, q{SELECT n IS NOT NULL FROM dp_query('SELECT count(*) FROM people_dp', epsilon => 0.1) AS (n bigint)});
-usleep(500_000); # it waits for its charge
+$node->poll_query_until('data', "SELECT sum(commits) > $tries FROM dp_rdr.keepers()") or die 'its charge is not tried';
 $setter->query_safe(q{BEGIN; SELECT dp_grant('people_dp', 'late', mechanism => 'laplace', delta => 0, profile => dp_profile('constant', relative => 3))});
 $holder->query_safe('COMMIT');
 is(finish_question($late), 't', 'a charge that was under way goes by the policy that is committed');

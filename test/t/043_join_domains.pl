@@ -123,7 +123,8 @@ $setter->query_safe('SET client_min_messages = warning');
 $setter->query_safe(q{BEGIN; SELECT dp_set_odometer('other_two', bound => 'zcdp', delta_total => 0.00001)});
 $joiner->{stderr} = '';
 $joiner->query_until(qr/begun/, "\\echo begun\nSELECT dp_join_domains('other_one', 'other_two');\n\\echo ended\n");
-usleep(500_000); # of the two seconds for which it waits
+ok($node->poll_query_until('data', q{SELECT count(*) > 0 FROM pg_stat_activity WHERE query ~ 'dp_join_domains' AND wait_event_type = 'Lock' AND usename = 'controller'}),
+	'who joins waits for who sets');
 $setter->query_safe('COMMIT');
 $joiner->query_until(qr/ended/, '');
 like($joiner->{stderr}, qr/are being changed/, 'another rule was set meanwhile');

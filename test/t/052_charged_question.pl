@@ -18,7 +18,7 @@ my $node = new_server('charged_question', q{
 	restart_after_crash = on
 });
 protect_people($node, 'postgres');
-protect_slow($node, 'postgres', 60); # 3 seconds
+protect_slow($node, 'postgres', 120); # 6 seconds
 $node->safe_psql('postgres', 'GRANT CREATE ON SCHEMA public TO analyst');
 psql_as($node, 'postgres', 'analyst', q{CREATE TYPE en AS ENUM ('x', 'y', 'z')});
 

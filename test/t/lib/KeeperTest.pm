@@ -86,6 +86,8 @@ sub hold_workers
 {
 	my ($node, $number) = @_;
 	my $setting = $node->pg_version >= 16 ? 'debug_parallel_query' : 'force_parallel_mode';
+	my $sleepers = q{SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'PgSleep' AND query LIKE 'SELECT pg_sleep(600)%'};
+	my $before = $node->safe_psql('postgres', $sleepers);
 	my @holders;
 	for (1 .. $number)
 	{
@@ -94,6 +96,8 @@ sub hold_workers
 		start_question($holder, 'SELECT pg_sleep(600)');
 		push @holders, $holder;
 	}
+	# Each has its worker by now, or there is none.
+	$node->poll_query_until('postgres', $sleepers, $before + $number) or die 'not all sleep';
 	return @holders;
 }
 
