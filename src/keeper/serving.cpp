@@ -51,7 +51,7 @@ struct Request {
     List *locked;           // LockRelId *, to the end of the request
     bool marked;            // its charge is marked in its slot: it can be read later
     bool reads;             // all that its reading opens is locked in the transaction of the reading
-    ErrorData *in_the_way;  // a lock behind the charge, before a row was read
+    ErrorData *in_the_way;  // behind the charge, before a row was read
     uint64 aborts;          // that were counted when they were locked
 };
 } // namespace
@@ -510,9 +510,15 @@ static bool is_away(const Request *request, const ErrorData *error) {
            (ERRCODE_TO_CATEGORY(error->sqlerrcode) == ERRCODE_CONNECTION_EXCEPTION || took_too_long(request, error));
 }
 
-// Whoever waits for the other: nobody knows who, and nothing was charged.
-static bool is_locked(const ErrorData *error) {
-    return error->sqlerrcode == ERRCODE_LOCK_NOT_AVAILABLE || error->sqlerrcode == ERRCODE_T_R_DEADLOCK_DETECTED;
+// Partitions came while the tables were looked at: nothing was read.
+static bool is_changed(const ErrorData *error) {
+    return error->sqlerrcode == ERRCODE_T_R_SERIALIZATION_FAILURE;
+}
+
+// Tells whether it is for now that a request fails: it comes again. Of a deadlock nobody knows who waits for the other.
+static bool is_for_now(const ErrorData *error) {
+    return error->sqlerrcode == ERRCODE_LOCK_NOT_AVAILABLE || error->sqlerrcode == ERRCODE_T_R_DEADLOCK_DETECTED ||
+           is_changed(error);
 }
 
 // The request is answered or put back: nothing more is done with it now. Null, for in_batch.
@@ -525,7 +531,7 @@ static Request *end_unprepared(Request *request, ErrorData *error) {
     if (is_away(request, error))
         error = away_error(request);
     bool too_long = took_too_long(request, error);
-    bool waits = is_locked(error);
+    bool waits = is_for_now(error);
     if ((waits && !out_of_patience(request)) || (too_long && !request->alone))
         put_back(request->slot, waits);
     else
@@ -635,9 +641,11 @@ template <class Work> static ErrorData *in_reading(Request *request, Work &&work
     });
 }
 
-// Tells whether a lock that came behind the charge is in the way of a request that can be read later: nothing was read yet.
+// Tells whether what came behind the charge, a lock or a partition, is in the way of a request that can be read later: no row was
+// read yet.
 static bool is_for_later(const Request *request, const ErrorData *error) {
-    return error != nullptr && request->marked && !request->reads && is_locked(error);
+    return error != nullptr && request->marked &&
+           (is_changed(error) || (!request->reads && is_for_now(error)));
 }
 
 // A failure that may tell something about a row ends what its role may ask (architecture.md, 3.6).
@@ -943,7 +951,7 @@ static Request *resume(int slot) {
     });
     if (error == nullptr && same)
         return request;
-    bool locked = error != nullptr && is_locked(error);
+    bool locked = error != nullptr && is_for_now(error);
     if (locked || (pool()->slots[slot].charger >= 0 && pool()->slots[slot].charger != this_keeper()))
         give_back_charged(slot, locked);
     else
@@ -952,8 +960,8 @@ static Request *resume(int slot) {
     return nullptr;
 }
 
-// Gives back a request that a lock is in the way of. What it has locked stays as it was checked. But a deadlock is ended by giving
-// up these locks, and then it is resolved again.
+// Gives back a request that something is in the way of. What it has locked stays as it was checked, while a lock is waited for. A
+// deadlock is ended by giving up these locks; then, and where partitions came, it is resolved again.
 static void read_later(Request *request) {
     const int slot = request->slot;
     const bool keeps =

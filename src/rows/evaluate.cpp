@@ -321,8 +321,9 @@ static bool all_were_asked(const Question *question, const List *checked) {
     return true;
 }
 
+// Nothing was read: a keeper looks again at what is there now, by this SQLSTATE.
 [[noreturn]] static void refuse_changed(const Question *question) {
-    ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+    ereport(ERROR, (errcode(is_keeper() ? ERRCODE_T_R_SERIALIZATION_FAILURE : ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
                     errmsg("partitions of %s changed while it was asked", question->settings->relation_name),
                     errhint("Its charge stays. Ask again.")));
     pg_unreachable();

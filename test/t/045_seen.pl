@@ -43,7 +43,7 @@ is(psql_as($node, 'postgres', 'watcher', q{SELECT client_pid, login, relation, s
 	WHERE k.pid = keeper_pid) FROM dp_rdr.queue()}), "$client|analyst|slow_dp|reading|t|1", 'the queue has it');
 is(sqlstate($node, 'postgres', 'nobody', 'SELECT * FROM dp_rdr.queue()'), '42501', 'which is not for everybody');
 is(sqlstate($node, 'postgres', 'analyst', 'SELECT * FROM dp_rdr.queue()'), '42501', 'nor for analysts');
-like(finish_question($session), qr/^-?\d+$/, 'it is answered');
+like(finish_question($session), qr/^-?\d{1,4}$/, 'it is answered');
 is($node->safe_psql('postgres', 'SELECT count(*) FROM dp_rdr.queue()'), 0, 'and the queue is empty');
 is(seen_by('watcher', 'query'), '', 'keepers are idle');
 my ($keeper) = keepers($node);

@@ -37,15 +37,24 @@ sub set_standby
 	return;
 }
 
-# A question whose charge waits for a standby that does not exist: all its locks are taken, and no row is read.
+# A question whose charge waits for a standby that does not exist: all its locks are taken, and no row is read. One that comes before
+# the server has taken the setting is answered, and asked again. Returns how many those are.
 sub start_between
 {
 	my ($session, $question) = @_;
+	my $answered = 0;
 	set_standby('nobody');
 	start_question($session, $question);
-	$node->poll_query_until('postgres', q{SELECT count(*) = 1 FROM pg_stat_activity WHERE backend_type = 'dp_rdr keeper' AND wait_event = 'SyncRep'})
-	  or die 'no charge';
-	return;
+	while (1)
+	{
+		my $state = $node->safe_psql('postgres', q{SELECT CASE WHEN EXISTS (SELECT FROM pg_stat_activity WHERE backend_type = 'dp_rdr keeper' AND wait_event = 'SyncRep')
+			THEN 'waits' WHEN EXISTS (SELECT FROM pg_stat_activity WHERE usename = 'analyst' AND state = 'active') THEN 'asks' END});
+		return $answered if $state eq 'waits';
+		next if $state eq 'asks';
+		finish_question($session);
+		$answered++;
+		start_question($session, $question);
+	}
 }
 
 sub waits_for
@@ -64,11 +73,12 @@ sub answered_as
 my $visits = q{SELECT * FROM dp_query('SELECT count(*) FROM visit_dp WHERE day > -100') AS (n bigint)};
 my $desks  = q{SELECT * FROM dp_query('SELECT count(*) FROM desk_dp') AS (n bigint)};
 my ($asks, $owner) = (session($node), session($node, 'controller'));
+my ($counted, $visited) = (1, 0);
 $owner->query_safe('SET synchronous_commit = local');
 
 # ---- an index that is rebuilt for long ----
 
-start_between($asks, $COUNT);
+$counted += 1 + start_between($asks, $COUNT);
 $owner->query_safe('CREATE INDEX people_age ON people (age)');
 $owner->query_safe('BEGIN; REINDEX INDEX people_age');
 set_standby('');
@@ -76,22 +86,22 @@ ok(waits_for(q{SELECT 'people_age'::regclass}, 'AccessShareLock'), 'the reading 
 ok($node->poll_query_until('postgres', q{SELECT count(*) = 1 FROM dp_rdr.queue() WHERE state = 'charged'}), 'which is put off: no keeper stays with it');
 is(answered_as('other', $desks), '', 'somebody else is answered meanwhile');
 $owner->query_safe('ROLLBACK');
-like(finish_question($asks), qr/^-?\d+$/, 'and then what was charged');
+like(finish_question($asks), qr/^-?\d{1,4}$/, 'and then what was charged');
 $owner->query_safe('DROP INDEX people_age');
 
 # ---- each waits for the other ----
 
 # REINDEX TABLE has the new index, and waits for that of the TOAST table.
-start_between($asks, $COUNT);
+$counted += 1 + start_between($asks, $COUNT);
 $owner->query_safe('CREATE INDEX people_age ON people (age)');
 start_question($owner, 'REINDEX TABLE people');
 my $toast = q{SELECT i.indexrelid FROM pg_index i JOIN pg_class c ON c.reltoastrelid = i.indrelid WHERE c.oid = 'people'::regclass};
 ok(waits_for($toast, 'AccessExclusiveLock'), 'REINDEX waits for a lock of the question');
 set_standby('');
-like(finish_question($asks), qr/^-?\d+$/, 'the question waits for REINDEX, gives way, and is answered');
+like(finish_question($asks), qr/^-?\d{1,4}$/, 'the question waits for REINDEX, gives way, and is answered');
 is(finish_question($owner), '', 'REINDEX goes on');
 
-start_between($asks, $visits);
+$visited += 1 + start_between($asks, $visits);
 $owner->query_safe('CREATE TABLE visit_2 (day integer, note text)');
 $owner->query_safe('ALTER TABLE visit ATTACH PARTITION visit_2 FOR VALUES IN (2)');
 $owner->query_safe('BEGIN; LOCK TABLE visit_2 IN ACCESS EXCLUSIVE MODE');
@@ -100,11 +110,11 @@ ok(waits_for(q{SELECT 'visit'::regclass}, 'AccessExclusiveLock'), 'who has locke
 set_standby('');
 is(finish_question($owner), '', 'and gets it, as the question gives way');
 $owner->query_safe('COMMIT');
-like(finish_question($asks), qr/^-?\d+$/, 'which is answered then');
+like(finish_question($asks), qr/^-?\d{1,4}$/, 'which is answered then');
 
 # ---- what ends it ----
 
-start_between($asks, $COUNT);
+$counted += 1 + start_between($asks, $COUNT);
 $owner->query_safe('CREATE INDEX people_pay ON people (pay)');
 $owner->query_safe('BEGIN; REINDEX INDEX people_pay');
 set_standby('');
@@ -114,7 +124,7 @@ is(finish_question($asks), '57014', 'until its client gives up');
 $owner->query_safe('ROLLBACK');
 is(answered_as('analyst', $COUNT), '', 'and the next one is answered');
 
-is(releases($node) . ' ' . releases($node, 'visit'), '4 1', 'each was charged once');
+is(releases($node) . ' ' . releases($node, 'visit'), "$counted $visited", 'each was charged once');
 ok(verified($node, 'postgres'), 'the ledger is whole');
 $_->quit for $asks, $owner;
 $node->stop;
