@@ -94,12 +94,19 @@ static bool check_operator(Node *node, Oid op, Oid function, Oid collation, List
     return border::walk_expression(node, check_node, source);
 }
 
-// An array of varchar read as an array of text, element by element without a function: what IN does for varchar columns.
-static bool relabels_elements(const ArrayCoerceExpr *expr) {
+// An array of varchar read as an array of text, element by element without a function: what IN does for varchar columns. Constants may
+// also be converted, once: what width_bucket(bigint, ARRAY[1, 2]) does.
+static bool converts_constants(const ArrayCoerceExpr *expr) {
+    const bool constant = !contains_column(reinterpret_cast<Node *>(expr->arg));
     auto *element = reinterpret_cast<Node *>(expr->elemexpr);
-    while (IsA(element, RelabelType))
-        element = reinterpret_cast<Node *>(castNode(RelabelType, element)->arg);
-    return IsA(element, CaseTestExpr);
+    for (;;) {
+        if (IsA(element, RelabelType))
+            element = reinterpret_cast<Node *>(castNode(RelabelType, element)->arg);
+        else if (constant && IsA(element, FuncExpr) && is_harmless_on_constants(castNode(FuncExpr, element)->funcid))
+            element = static_cast<Node *>(linitial(castNode(FuncExpr, element)->args));
+        else
+            return IsA(element, CaseTestExpr);
+    }
 }
 
 static bool check_var(Var *var, ParseState *source) {
@@ -226,7 +233,7 @@ static bool check_node(Node *node, void *context) {
         break;
     }
     case T_ArrayCoerceExpr:
-        refuse_if(!relabels_elements(castNode(ArrayCoerceExpr, node)), "a cast of an array", "Write IN (constants).",
+        refuse_if(!converts_constants(castNode(ArrayCoerceExpr, node)), "a cast of an array", "Write IN (constants).",
                   source, exprLocation(node));
         return check_node(reinterpret_cast<Node *>(castNode(ArrayCoerceExpr, node)->arg), context);
     case T_MinMaxExpr:

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "border/guard.hpp"
+#include "query/thresholds.hpp"
 #include "query/total_table.hpp"
 
 namespace dp::query {
@@ -103,6 +104,11 @@ static double gap_of_call(Oid function, List *arguments, Oid result, const Walk 
         return gap_of_field(reinterpret_cast<Const *>(first), static_cast<Node *>(lsecond(arguments)), with);
     case Rule::bucket:
         return gap_of_buckets(arguments, walk(first, with), with);
+    case Rule::place:
+        return has_each_place(thresholds_of(static_cast<Node *>(lsecond(arguments)), span_of_constant),
+                              walk(first, with), span_of(first, with).decimals)
+                   ? 1
+                   : unknown;
     case Rule::round_to:
     case Rule::trunc_to: {
         auto *places = reinterpret_cast<Const *>(lsecond(arguments));

@@ -6,6 +6,7 @@
 #include "border/each.hpp"
 #include "border/guard.hpp"
 #include "catalog/decimals.hpp"
+#include "query/thresholds.hpp"
 #include "query/total_table.hpp"
 
 namespace dp::query {
@@ -49,7 +50,7 @@ static Span span_of_float(double value) {
     return Span{value, value, value == std::floor(value) ? 0 : -1};
 }
 
-static Span span_of_constant(const Const *constant) {
+Span span_of_constant(const Const *constant) {
     Datum value = constant->constvalue;
     switch (getBaseType(constant->consttype)) {
     case BOOLOID:
@@ -450,6 +451,10 @@ static Range range_of_call(Oid function, List *arguments, Oid result, const Walk
     switch (rule) {
     case Rule::bucket:
         return Range{span_of_buckets(arguments, with), true};
+    case Rule::place:
+        return Range{span_of_places(thresholds_of(argument(arguments, 1), span_of_constant),
+                                    walk(argument(arguments, 0), with).span),
+                     true};
     case Rule::characters:
         return Range{length_of(argument(arguments, 0), 1), true};
     case Rule::bytes:

@@ -24,6 +24,8 @@ using NarrowRange = void (*)(Node *expression, Range *range, void *context);
 // that it does not know are not bounded.
 Range range_of(Node *expression, ColumnRange of_column, void *context, NarrowRange narrow = nullptr);
 
+// Returns where a value that is not NULL lies.
+privacy::Span span_of_constant(const Const *constant);
 // Returns the span that follows from a type, without a declaration.
 privacy::Span span_of_type(Oid type);
 // Decimals that its values have at most; -1: nobody knows.

@@ -155,7 +155,8 @@ static constexpr Row table[] = {
     replaced<F_WIDTH_BUCKET_FLOAT8_FLOAT8_FLOAT8_INT4, F_WIDTH_BUCKET_NUMERIC_NUMERIC_NUMERIC_INT4>(no_bucket,
                                                                                                     Rule::bucket),
     total<F_WIDTH_BUCKET_ANYCOMPATIBLE_ANYCOMPATIBLEARRAY>(
-        Reason{"the place among at most 1000 constants of a type whose comparison cannot fail", Work::bytes, 20000, 3})
+        Reason{"the place among at most 1000 constants of a type whose comparison cannot fail", Work::bytes, 20000, 3},
+        Rule::place)
         .with(second, is_of_buckets),
     total<F_INT4_BOOL, F_INT4_INT2, F_INT8_INT4, F_INT8_INT2, F_NUMERIC_INT2, F_NUMERIC_INT4, F_NUMERIC_INT8,
           F_FLOAT8_INT2, F_FLOAT8_INT4, F_FLOAT8_INT8>(widening, Rule::kept),

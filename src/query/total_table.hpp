@@ -41,7 +41,7 @@ enum class Rule : uint8 {
     none,
     // of numbers
     plus, minus, times, over, modulo, negated, absolute, // by is_arithmetic
-    sign, bucket,
+    sign, bucket, place,
     kept, cast,                   // in another type: without an exception; rounded to a float, or NULL where it has none
     round, trunc, floor, ceiling, // to a whole number
     round_to, trunc_to, typmod,   // to the decimals that argument 1 says

@@ -17,13 +17,16 @@ constexpr double of_evaluation = 500; // nanoseconds
 // ---- (a) by form ---------------------------------------------------------------------------------------------------
 
 static query::Range nothing_declared(const Var *column, void *) {
-    return query::Range{query::span_of_type(column->vartype), true};
+    privacy::Span span = query::span_of_type(column->vartype);
+    span.decimals = query::decimals_of_type(column->vartype, column->vartypmod);
+    return query::Range{span, true};
 }
 
 // Buckets, and fields of dates: whole numbers between bounds that are known without the column's.
 static bool is_numbered(Node *node) {
     const query::Rule rule = query::rule_of(node);
-    return rule == query::Rule::bucket || rule == query::Rule::field || rule == query::Rule::field_of_interval;
+    return rule == query::Rule::bucket || rule == query::Rule::field || rule == query::Rule::field_of_interval ||
+           (rule == query::Rule::place && query::step_of(node, nothing_declared, nullptr) == 1);
 }
 
 static bool add_by_form(Node *node, Values *values);
@@ -222,8 +225,9 @@ static bool are_apart(const Steps *steps, Node *rest) {
     return true;
 }
 
-// Returns the key over the product; null: it has too many values, or some that nobody knows.
-static Node *product_of(ColumnRanges *columns, Node *key, Product *product) {
+// Returns the key over the product; null: it has too many values, or some that nobody knows. Of columns with more than `most` values steps
+// are taken.
+static Node *product_of(ColumnRanges *columns, Node *key, int most, Product *product) {
     List *all = columns_of(key);
     *product = {0, static_cast<Var **>(palloc0(sizeof(Var *) * (list_length(all) + 1))),
                 static_cast<Values *>(palloc0(sizeof(Values) * (list_length(all) + 1))), 1, NIL};
@@ -231,7 +235,7 @@ static Node *product_of(ColumnRanges *columns, Node *key, Product *product) {
     ListCell *cell;
     foreach (cell, all) {
         Values values;
-        if (!column_values(columns, key, lfirst_node(Var, cell), &values))
+        if (!column_values(columns, key, lfirst_node(Var, cell), &values) || values.n > most)
             steps.open = lappend(steps.open, lfirst(cell));
     }
     Node *expression = steps_as_columns(key, &steps);
@@ -353,9 +357,9 @@ static List *conditions_of_product(const Question *question, const Product *prod
 }
 
 // The keys over the product, total; null where that takes too long. With steps in them they are made of what they were folded to.
-static List *keys_over_product(ColumnRanges *columns, const Question *question, List *numbers, List *folded,
-                               Product *product) {
-    auto *over = reinterpret_cast<List *>(product_of(columns, reinterpret_cast<Node *>(folded), product));
+static List *keys_over(ColumnRanges *columns, const Question *question, List *numbers, List *folded, int most,
+                       Product *product) {
+    auto *over = reinterpret_cast<List *>(product_of(columns, reinterpret_cast<Node *>(folded), most, product));
     if (over == NIL)
         return NIL;
     List *keys = NIL;
@@ -368,9 +372,10 @@ static List *keys_over_product(ColumnRanges *columns, const Question *question, 
         const bool as_it_is = equal(expression, list_nth(folded, i));
         keys = lappend(keys, over_product(as_it_is ? question->keys[list_nth_int(numbers, i)] : total, product));
     }
-    columns->tried += static_cast<double>(product->size) * (of_evaluation + query::time_of_group(cost));
-    if (columns->tried > query::longest_derivation)
+    const double time = static_cast<double>(product->size) * (of_evaluation + query::time_of_group(cost));
+    if (columns->tried + time > query::longest_derivation)
         return NIL;
+    columns->tried += time;
     // Where they would take too long the list stays longer.
     const double tests = static_cast<double>(product->size) * query::time_of_group(question->where_cost);
     if (columns->tried + tests <= query::longest_derivation) {
@@ -378,6 +383,13 @@ static List *keys_over_product(ColumnRanges *columns, const Question *question, 
         product->conditions = conditions_of_product(question, product);
     }
     return keys;
+}
+
+// Every value of a column is tried, which knows best what conditions leave. Where that takes too long steps are.
+static List *keys_over_product(ColumnRanges *columns, const Question *question, List *numbers, List *folded,
+                               Product *product) {
+    List *keys = keys_over(columns, question, numbers, folded, most_tried, product);
+    return keys != NIL ? keys : keys_over(columns, question, numbers, folded, most_derived, product);
 }
 
 static bool add_image(ColumnRanges *columns, const Question *question, int key, Node *folded, Values *values) {

@@ -106,6 +106,12 @@ KINDS = (
     ("month of a moment with a zone, of two years", "date_trunc('month', seen AT TIME ZONE 'Pacific/Kiritimati')", ""), ("year of a moment", "extract(year FROM seen)", ""),
     ("day and hour", "to_char(left_at, 'Dy HH24')", ""), ("minutes of some days", "extract(minute FROM left_at)", ""), ("minute of a text", "to_char(left_at, 'MI')", ""),
     ("part of the day", "CASE WHEN extract(hour FROM came) < 12 THEN 'morning' ELSE 'evening' END", ""),
+    ("thresholds", "width_bucket(age, ARRAY[18, 65])", ""), ("thresholds beyond the bounds", "width_bucket(age, ARRAY[-5, 0, 50, 99, 200])", ""), ("thresholds and NULL", "width_bucket(steps, '{-3,4}'::integer[])", ""),
+    ("thresholds of decimals", "width_bucket(fee, ARRAY[0, 9.99, 10, 100])", ""), ("thresholds between decimals", "width_bucket(fee, ARRAY[0.004, 0.015, 7.5, 300])", ""), ("thresholds of a numeric", "width_bucket(cost, ARRAY[12.5, 50])", ""),
+    ("thresholds of a float", "width_bucket(weight, ARRAY[0, 0.5, 5]::float8[])", ""), ("thresholds of a bigint", "width_bucket(hits, ARRAY[-100000, 0, 1, 1000])", ""), ("thresholds of days", "width_bucket(built, ARRAY[date '1900-01-01', '1900-01-02', '2000-01-01'])", ""),
+    ("thresholds of moments", "width_bucket(came, ARRAY['2025-02-01', '2025-03-01']::timestamp[])", ""), ("thresholds of moments with a zone", "width_bucket(seen, ARRAY['2024-02-01 00:00 UTC', '2024-10-27 01:30 UTC']::timestamptz[])", ""),
+    ("thresholds, named", "CASE width_bucket(fee, ARRAY[5, 20]) WHEN 0 THEN 'low' WHEN 1 THEN 'fair' ELSE 'high' END", ""), ("thresholds of a step", "width_bucket(floor(fee / 7), ARRAY[2, 3, 11])", ""),
+    ("thresholds out of order", "width_bucket(age, ARRAY[65, 18])", ""), ("thresholds of what has few values", "width_bucket(steps::numeric, ARRAY[0.5, 0.7, 3])", ""),
     ("weekday and hour", "extract(isodow FROM came), extract(hour FROM came)", ""), ("month and year of a moment", "extract(year FROM seen), extract(month FROM seen)", ""),
 )
 
@@ -125,6 +131,7 @@ REFUSED = (
     "came + interval '1 month'", "to_char(came + interval '1 month', 'MM')", "came::date::text || (came + interval '1 hour')::date::text",
     "extract(hour FROM left_at) * 4 + floor(extract(minute FROM left_at) / 15)", "date_trunc('day', came)::date - date_bin('7 hours', came, timestamp '2025-01-01')::date", "to_char(left_at, 'DD') || to_char(left_at AT TIME ZONE 'Asia/Tokyo', 'DD')",
     "fee", "floor(fee / 5) || ' ' || floor(fee / 7)", "floor(fee / 5) + fee", "fee * fee", "floor(fee * 1000)", "floor(rate * 50)", "floor(fee - fee / 2)", "round(fee, 1)", "hits", "hits * 2", "weight * 2",
+    "width_bucket(fee, ARRAY[10, 5])", "width_bucket(fee, ARRAY[5, 5, 10])", "width_bucket(fee, ARRAY[5.001, 5.002, 7])", "width_bucket(fee, ARRAY[5, 7]) * fee",
     "floor(hits * 0.5) * 3", "date_bin('1 hour', left_at AT TIME ZONE 'Europe/Berlin', timestamp '2025-01-01')", "built", "to_char(came, 'DD') || came::text",
 )
 
