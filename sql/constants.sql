@@ -19,13 +19,17 @@ SELECT dp_grant('tune_dp', 'constants_ann', tau => 0.9);
 RESET SESSION AUTHORIZATION;
 \pset format unaligned
 \pset tuples_only
--- What is stored of the condition, or the error.
+-- What is stored of a request, behind it the values of its parameters.
+CREATE FUNCTION stored(request bigint) RETURNS text LANGUAGE sql SECURITY DEFINER AS $$
+    SELECT concat_ws(' ', r.query, nullif(r.parameters ->> 'values', '[]')) FROM dp_rdr.request r WHERE r.id = request
+$$;
+-- That of its condition, or the error.
 CREATE FUNCTION sent(condition text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
     id bigint; text text; detail text; hint text;
 BEGIN
     id := dp_request('SELECT count(*) FROM tune_dp WHERE ' || condition, 'to see it');
-    SELECT regexp_replace(query, '^.* WHERE ', '') INTO text FROM dp_requests() WHERE request = id;
+    text := regexp_replace(stored(id), '^.* WHERE ', '');
     RETURN CASE WHEN length(text) > 200 THEN left(text, 60) || '... of ' || length(text) ELSE text END;
 EXCEPTION WHEN OTHERS THEN
     GET STACKED DIAGNOSTICS detail = PG_EXCEPTION_DETAIL, hint = PG_EXCEPTION_HINT;
@@ -73,7 +77,7 @@ RESET TimeZone;
 SELECT dp_request('SELECT room, count(*) FILTER (WHERE note > repeat(''a'', 2)), sum(cost * (2 ^ 2)) AS s FROM tune_dp WHERE note <> repeat(''b'', 2) GROUP BY room', 'p') AS a,
     dp_request('SELECT count(*), CASE WHEN room > 1 THEN repeat(''x'', 2) ELSE repeat(''y'', 2) END AS k FROM tune_dp GROUP BY k', 'p') AS b,
     dp_request('SELECT percentile_cont(0.25::float8 + sqrt(0.25::float8)) WITHIN GROUP (ORDER BY weight) AS q FROM tune_dp', 'p') AS c \gset
-SELECT query FROM dp_requests() WHERE request IN (:a, :b, :c) ORDER BY request;
+SELECT stored(request) FROM dp_requests() WHERE request IN (:a, :b, :c) ORDER BY request;
 
 -- Long ones become parameters where the text would be too long with them.
 SELECT sent('note = repeat(''a'', 60000)'), sent('note IN (repeat(''a'', 60000)) OR note = repeat(''b'', 60000) COLLATE "C"');
@@ -148,14 +152,15 @@ FROM forged ORDER BY n
 SET SESSION AUTHORIZATION constants_owner;
 SELECT length(dp_report('tune', request => :forged));
 RESET SESSION AUTHORIZATION;
-UPDATE dp_rdr.request SET query = 'SELECT count(*) AS count FROM public.tune_dp WHERE room = 1 + 1' WHERE id = :forged;
+UPDATE dp_rdr.request SET query = 'SELECT count(*) AS count FROM public.tune_dp WHERE room = 1 + 1',
+    shown = 'SELECT count(*) FROM public.tune_dp WHERE (room = 2)' WHERE id = :forged;
 SET SESSION AUTHORIZATION constants_owner;
 SELECT attempt(:forged);
 RESET SESSION AUTHORIZATION;
 SELECT dp_verify_ledger('tune');
 \pset tuples_only off
 \pset format aligned
-DROP FUNCTION sent, attempt(bigint);
+DROP FUNCTION sent, stored, attempt(bigint);
 DROP TABLE forged;
 SET SESSION AUTHORIZATION constants_owner;
 SELECT dp_unprotect('tune_dp'), dp_unprotect('tuned_dp');

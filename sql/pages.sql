@@ -190,7 +190,7 @@ SET ROLE regress_asks;
 SELECT attempt('SELECT count(*) FROM people_dp WHERE g = ' || quote_literal(repeat('x', 20000)));
 SELECT attempt('SELECT count(*) FROM people_dp WHERE g = ' || quote_literal(repeat('x', 20000)));
 SET ROLE regress_pages;
-SELECT length(query), right(query, 20) AS ends, times FROM dp_rdr.denials WHERE length(query) > 1000;
+SELECT length(query), regexp_replace(right(query, 106), '[0-9a-f]{64}', 'hash') AS ends, times FROM dp_rdr.denials WHERE length(query) > 1000;
 
 -- Analysts see that they were denied, and nothing else; nor does another owner.
 SET ROLE regress_asks;

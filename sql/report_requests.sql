@@ -59,11 +59,11 @@ SELECT dp_request($$SELECT room, count(*) AS n FROM bed_dp WHERE at < timestamp 
 RESET TimeZone;
 SET SESSION AUTHORIZATION report_owner;
 CREATE TABLE page AS SELECT 'first' AS id, dp_report('bed', request => :first) AS html;
-SELECT f.name, CASE WHEN f.name = 'parameter $1' THEN (f.value::integer = extract(year FROM now()) - 1900)::text ELSE f.value END
+SELECT f.name, f.value
 FROM page, facts(html, 'request') f;
 SELECT found(html, '//h:section[@id="request"]/h:pre//text()') AS purpose FROM page;
 SELECT found(html, '//h:section[@id="request"]/h:p[@class="hint"]/text()') AS advice FROM page;
-SELECT found(html, '//h:section[@id="query"]/h:pre//text()') AS query FROM page;
+SELECT replace(found(html, '//h:section[@id="query"]/h:pre//text()'), (extract(year FROM now()) - 1900)::text, 'years') AS query FROM page;
 -- As in Ann's time zone: 59 rows, not 599.
 SELECT value FROM page, facts(html, 'query') WHERE name = 'of them in the answer';
 -- The price is that of dp_requests, and what it means that of dp_risk.
@@ -223,7 +223,7 @@ SELECT id, xml_is_well_formed_document(html) AS well_formed, html !~ '[^\n -~]' 
     (SELECT count(*) FROM regexp_matches(html, 'alert\(', 'g')) > 2 AS shown FROM hostile ORDER BY id;
 SELECT DISTINCT found(html, '//@style | //@*[starts-with(local-name(), "on")] | //@src | //@href | //h:img') FROM hostile;
 SELECT found(html, '//h:section[@id="request"]/h:pre//text()') AS purpose FROM hostile WHERE id = 'request';
-SELECT f.* FROM hostile, facts(html, 'request') f WHERE f.name IN ('asked by', 'parameter $1') AND id = 'request';
+SELECT f.* FROM hostile, facts(html, 'request') f WHERE f.name = 'asked by' AND id = 'request';
 SELECT length(html) < 400000 AS small FROM hostile WHERE id = 'request';
 SELECT dp_reject(:hostile);
 

@@ -4,7 +4,8 @@ LOAD 'dp_rdr';
 SET ROLE regress_controller;
 CREATE TYPE shown_mood AS ENUM ('calm', 'wild');
 CREATE TABLE shown AS SELECT id, id % 5 AS ward, 20 + id % 60 AS age, (id % 9)::numeric(8, 2) AS cost, 'town ' || id % 3 AS town,
-    (array['calm', 'wild']::shown_mood[])[1 + id % 2] AS mood, id AS "Select", id AS U&"odd\202Ename"
+    (array['calm', 'wild']::shown_mood[])[1 + id % 2] AS mood, id AS "Select", id AS U&"odd\202Ename",
+    timestamptz '2026-01-01' + interval '1 hour' * (id % 700) AS seen
 FROM generate_series(1, 3000) id;
 SELECT dp_protect('shown', 'shown_dp');
 SELECT dp_set_bounds('shown', 'age', 0, 100), dp_set_bounds('shown', 'cost', 0, 10), dp_set_bounds('shown', 'Select', 0, 3000),
@@ -40,6 +41,35 @@ SELECT shown(U&'SELECT count(*) FROM shown_dp WHERE town = ''a\202Eb\000Ac\200Bd
 SELECT shown('SELECT count(*) FROM shown_dp WHERE cost::numeric(5, 1) > 2', 'SELECT count(*) FROM shown_dp WHERE cost::numeric(5, 0) > 2', 'SELECT count(*) FROM shown_dp WHERE age / 7.0 = 4 AND age::smallint <> -3',
     'SELECT count(*) FROM shown_dp WHERE town COLLATE "POSIX" < ''c''', 'SELECT count(*) FROM shown_dp WHERE town::varchar(3) = ANY (ARRAY[''a'', ''b''])',
     'SELECT count(*) FROM shown_dp WHERE CASE ward WHEN 1 THEN true WHEN 2 THEN age > 30 END', 'SELECT count(*) FROM shown_dp WHERE CASE age > 30 WHEN true THEN ward = 1 WHEN false THEN ward = 2 ELSE NULL END');
+-- The time zone of an answer that may depend on it; a question that does not is the same one in all of them.
+SET TimeZone TO 'Asia/Tokyo';
+SELECT shown('SELECT count(*) FROM shown_dp WHERE seen < DATE ''2026-01-15''', 'SELECT count(*) FROM shown_dp WHERE seen < ''2026-01-15''',
+    'SELECT count(*) FROM shown_dp WHERE age < 33');
+SELECT query, parameters ->> 'time_zone' FROM dp_rdr.ledger_row ORDER BY id DESC LIMIT 3;
+SET TimeZone TO 'Europe/Paris';
+SELECT shown('SELECT count(*) FROM shown_dp WHERE seen < DATE ''2026-01-15''', 'SELECT count(*) FROM shown_dp WHERE age < 33');
+-- Requests are shown likewise, to whoever asks and whoever decides.
+SET SESSION AUTHORIZATION regress_analyst;
+SELECT dp_request(U&'SELECT count(*) AS "only an average" /* approved by the board */ FROM shown_dp WHERE town = ''a\202Eb''', 'a text') AS text,
+    dp_request('SELECT count(*) FROM shown_dp WHERE seen < DATE ''2026-01-15''', 'a time') AS time \gset
+SET SESSION AUTHORIZATION regress_controller;
+SELECT query, time_zone FROM dp_requests() WHERE request IN (:text, :time) ORDER BY request;
+SELECT state FROM dp_approve(:text, epsilon => 1, basis => 'public');
+SET SESSION AUTHORIZATION regress_analyst;
+SELECT dp_request_signal(:text, 'mean', U&'answer."only an average" /* \202E */', 'what it is worth', upper => 3000) AS signal \gset
+SET SESSION AUTHORIZATION regress_controller;
+SELECT replace(query, :text::text, 'text') FROM dp_requests() WHERE request = :signal;
+-- What was shown is what is run, or nothing is.
+RESET SESSION AUTHORIZATION;
+UPDATE dp_rdr.request SET shown = 'SELECT count(*) FROM public.shown_dp' WHERE id = :time;
+SET SESSION AUTHORIZATION regress_controller;
+\set VERBOSITY sqlstate
+SELECT dp_approve(:time, epsilon => 1, basis => 'public');
+\set VERBOSITY default
+SELECT state FROM dp_requests() WHERE request = :time;
+SELECT dp_reject(:signal), dp_reject(:time);
+RESET SESSION AUTHORIZATION;
+RESET TimeZone;
 SET ROLE regress_controller;
 SELECT dp_unprotect('shown_dp');
 DROP TABLE shown;

@@ -216,7 +216,8 @@ CREATE TABLE dp_rdr.request (
     types          text[],
     rows           text[],                        -- row by row
     coordinates    numeric[],                     -- noisy numbers, group by group
-    error95        float8[]                       -- of each column
+    error95        float8[],                      -- of each column
+    shown          text NOT NULL                  -- what is asked, as the ledger shows it
 );
 CREATE INDEX request_table_id_idx ON dp_rdr.request (table_id, requester);
 COMMENT ON TABLE dp_rdr.request IS 'questions that somebody else permits, and their answers';
@@ -812,7 +813,7 @@ COMMENT ON FUNCTION dp_request(text, text, numeric, text, interval, integer, int
 CREATE FUNCTION dp_requests(state text = 'pending', OUT request bigint, OUT at timestamptz, OUT requester text, OUT view text,
                             OUT kind text, OUT query text, OUT purpose text, OUT state text, OUT epsilon numeric,
                             OUT error95 float8[], OUT approved_by text, OUT expires_at timestamptz, OUT basis text,
-                            OUT reason text)
+                            OUT reason text, OUT time_zone text)
     RETURNS SETOF record LANGUAGE C VOLATILE PARALLEL UNSAFE ROWS 100 AS 'MODULE_PATHNAME', 'dp_requests';
 COMMENT ON FUNCTION dp_requests(text) IS 'requests: one''s own, those about one''s tables, those that one may review';
 

@@ -63,21 +63,6 @@ void LedgerColumns::say(Moment moment, Datum) {
         0);
 }
 
-// The ledger is kept for ever. Of a long text it has the beginning, and in `parameters` the length and the hash of all of it.
-constexpr int kept_text = 8 * 1024;
-
-const char *beginning_of(const char *text) {
-    static const char mark[] = " ... (cut)";
-    int encoding = GetDatabaseEncoding() == PG_SQL_ASCII ? PG_UTF8 : GetDatabaseEncoding(); // see query/limits
-    int kept = pg_encoding_mbcliplen(encoding, text, static_cast<int>(strlen(text)),
-                                     kept_text - static_cast<int>(strlen(mark)));
-    return psprintf("%s%s", pnstrdup(text, kept), mark);
-}
-
-bool is_long(const char *text) {
-    return text != nullptr && strlen(text) > kept_text;
-}
-
 Datum sha256_of(const char *bytes, Size size) {
     auto *data = static_cast<bytea *>(palloc(VARHDRSZ + size));
     SET_VARSIZE(data, VARHDRSZ + size);
@@ -94,13 +79,7 @@ Datum parameters_of(const Charge &what, const Price &price) {
     for (Datum more : {price.totals, price.period})
         if (more != Datum{0})
             parameters = DirectFunctionCall2(jsonb_concat, parameters, more);
-    if (!is_long(what.query))
-        return parameters;
-    Datum hash = sha256_of(what.query, strlen(what.query));
-    const char *hex =
-        DatumGetCString(DirectFunctionCall1(byteaout, hash)) + 2; // behind its mark: bytea_output is forced
-    Datum more = json_of(psprintf("{\"query_bytes\": %zu, \"query_sha256\": \"%s\"}", strlen(what.query), hex));
-    return DirectFunctionCall2(jsonb_concat, parameters, more);
+    return parameters;
 }
 
 const char *mechanism_of(const Entry &entry) {
@@ -154,7 +133,17 @@ void fields(LedgerColumns &visit, const Entry &entry, const Price &price) {
 } // namespace
 
 const char *kept_query(const char *query) {
-    return is_long(query) ? beginning_of(query) : query;
+    constexpr Size most = 8 * 1024; // the ledger is kept for ever
+    const Size length = query == nullptr ? 0 : strlen(query);
+    if (length <= most)
+        return query;
+    // Behind the mark of bytes: bytea_output is forced.
+    const char *hash = DatumGetCString(DirectFunctionCall1(byteaout, sha256_of(query, length))) + 2;
+    const char *mark = psprintf(" ... (cut: %zu bytes, SHA-256 %s)", length, hash);
+    const int encoding = GetDatabaseEncoding() == PG_SQL_ASCII ? PG_UTF8 : GetDatabaseEncoding(); // see query/limits
+    const int kept =
+        pg_encoding_mbcliplen(encoding, query, static_cast<int>(length), static_cast<int>(most - strlen(mark)));
+    return psprintf("%s%s", pnstrdup(query, kept), mark);
 }
 
 namespace {

@@ -25,7 +25,7 @@ Datum write_ledger_row(const border::Spi &spi, const Entry &entry, const Price &
 // Tells whether a row moves sums from one place to another: nothing is released with it.
 bool is_carried(const Charge &what);
 
-// Returns what is kept of a query's text: all of it, or the beginning and a mark.
+// Returns what is kept of a query's text: all of it, or the beginning, with the length and the hash of all.
 const char *kept_query(const char *query);
 
 // Names as they are now, or what stands for what is gone.

@@ -21,6 +21,7 @@ template <class V> static void fields(V &visit, Requested &request) {
     visit("state", request.state);
     visit("basis", request.basis);
     visit("query", request.query);
+    visit("shown", request.shown);
     visit("parameters", request.parameters);
     visit("expires_at", request.expires);
     visit("epsilon_wanted", request.wanted);

@@ -18,7 +18,8 @@ struct Requested {
     int64 parent;      // of a signal: whose answer it goes on from; else 0
     Datum task;        // of a signal: a jsonb
     const char *basis; // null: not decided
-    const char *query;
+    const char *query; // a leaf; and as it is shown
+    const char *shown;
     Datum parameters; // a jsonb
     TimestampTz expires;
     std::optional<privacy::Epsilon> wanted; // asks for less

@@ -334,7 +334,7 @@ static void keep_checked(Request *request, const release::Checked &checked) {
 }
 
 // The question as it is asked, under what is committed. As who asks.
-static query::Leaf *prepare_question(Request *request) {
+static void prepare_question(Request *request) {
     if (!ConditionalLockRelationOid(request->ask.view, AccessShareLock))
         refuse_locked();
     if (get_rel_name(request->ask.view) == nullptr)
@@ -347,7 +347,6 @@ static query::Leaf *prepare_question(Request *request) {
     if (request->alone &&
         !request->question->remote) // how long it takes to find the price is bounded elsewhere, if at all
         disable_timeout(STATEMENT_TIMEOUT, false);
-    return leaf;
 }
 
 // Reads a request of a session whose library is this one.
@@ -362,7 +361,7 @@ static bool prepare_answer(Request *request) {
     const Slot &slot = pool()->slots[request->slot];
     border::Reader reader = message_in(slot);
     request->ask = read_ask(&reader, catalog::Asker{request->role, request->session_role});
-    (void)prepare_question(request);
+    prepare_question(request);
     if (!request->paid && write_uncharged(request))
         return request->alone || static_cast<Size>(request->message.len) <= slot.capacity;
     if (!may_ask_nodes(request) || (takes_long(request) && !request->alone))
@@ -398,9 +397,9 @@ static void prepare_requested(Request *request, const catalog::Requested *parent
         *wish = release::wish_of(*request->requested, parent);
         request->ask.wish = wish;
     }
-    query::Leaf *leaf = prepare_question(request);
+    prepare_question(request);
     if (request->checked->signal == nullptr)
-        release::check_columns(*request->requested, leaf);
+        release::check_same(*request->requested, request->question);
     rows::check_asks_something(request->question);
     border::check_stack_room();
 }
@@ -803,8 +802,7 @@ static void answer_requester(Request *request) {
             return;
         }
         release::Answer answer = release::finish(request->round);
-        settling = release::settle(*request->requested, *request->decision, request->question, terms,
-                                   request->ask.time_zone, answer);
+        settling = release::settle(*request->requested, *request->decision, request->question, terms, answer);
         tuplestore_end(answer.rows);
     });
     if (drawn)

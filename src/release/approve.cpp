@@ -267,7 +267,7 @@ ArrayType *error_array(const double *error95, const int *columns, int n) {
 }
 
 catalog::Settling *settle(const catalog::Requested &request, const Decision &decision, const rows::Question *question,
-                          const Terms &terms, const char *time_zone, const Answer &answer) {
+                          const Terms &terms, const Answer &answer) {
     int n;
     const int *columns = columns_of(request, question->leaf, &n);
     auto *settling = static_cast<catalog::Settling *>(palloc0(sizeof(catalog::Settling)));
@@ -276,7 +276,7 @@ catalog::Settling *settle(const catalog::Requested &request, const Decision &dec
     settling->rows = rows_of(answer, columns, n);
     settling->coordinates = answer.storing == nullptr ? nullptr : answer.storing->answer.numbers;
     settling->error95 = error_array(answer.facts.error95, columns, n);
-    settling->law = law_of(question, terms, answer, time_zone, columns, n);
+    settling->law = law_of(question, terms, answer, columns, n);
     return settling;
 }
 

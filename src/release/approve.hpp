@@ -31,7 +31,7 @@ const Replay *keep_numbers(const rows::Question *question);
 catalog::Claim claim_of(const Decision &decision);
 // The answer as it is stored. As the requester, under his time zone.
 catalog::Settling *settle(const catalog::Requested &request, const Decision &decision, const rows::Question *question,
-                          const Terms &terms, const char *time_zone, const Answer &answer);
+                          const Terms &terms, const Answer &answer);
 // Returns error95 of the columns that an answer has, from that of the outputs of a leaf: NULL for a key.
 ArrayType *error_array(const double *error95, const int *columns, int n);
 

@@ -21,10 +21,10 @@ static void write_value(StringInfo json, const ParamExternData &parameter) {
     appendStringInfoChar(json, '}');
 }
 
-void write_parameters(StringInfo json, const Ask &ask, const int *columns, int ncolumns) {
+void write_parameters(StringInfo json, const Ask &ask, bool zoned, const int *columns, int ncolumns) {
     appendStringInfoString(json, "{\"time_zone\": ");
     escape_json(json, ask.time_zone);
-    appendStringInfoString(json, ", \"columns\": [");
+    appendStringInfo(json, ", \"zoned\": %s, \"columns\": [", zoned ? "true" : "false");
     for (int i = 0; i < ncolumns; i++)
         appendStringInfo(json, "%s%d", i > 0 ? ", " : "", columns[i] + 1);
     appendStringInfoString(json, "], \"values\": [");
@@ -102,53 +102,6 @@ Ask ask_of(const catalog::Requested &request, const Decision *decision) {
     return ask;
 }
 
-static void append_value(StringInfo text, JsonbContainer *values, int i) {
-    JsonbValue *value = getIthJsonbValueFromContainer(values, i);
-    if (value == nullptr || value->type != jbvBinary)
-        refuse_unreadable();
-    const char *written = text_field(value->val.binary.data, "value");
-    appendStringInfo(text, "%s::%s", written == nullptr ? "NULL" : quote_literal_cstr(written),
-                     text_field(value->val.binary.data, "type"));
-}
-
-// Behind a quoted string or name that begins there. In E'...' a backslash takes the next character along.
-static const char *behind_quoted(const char *at, bool escapes) {
-    for (char quote = *at++; *at != '\0'; at++) {
-        if (escapes && *at == '\\' && at[1] != '\0')
-            at++;
-        else if (*at == quote && at[1] == quote)
-            at++;
-        else if (*at == quote)
-            return at + 1;
-    }
-    return at;
-}
-
-static bool in_name(char c) {
-    return isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '$' || IS_HIGHBIT_SET(c);
-}
-
-// (A text as the server deparses it: no comments, no dollar quotes.)
-const char *text_with_values(const char *query, Datum parameters) {
-    int n;
-    JsonbContainer *values = parameter_array(parameters, "values", &n);
-    StringInfoData text;
-    initStringInfo(&text);
-    for (const char *at = query, *end; *at != '\0'; at = end) {
-        char before = at == query ? ' ' : at[-1];
-        end = at + 1;
-        if (*at == '\'' || *at == '"')
-            end = behind_quoted(at, *at == '\'' && before == 'E' && !in_name(at - 1 == query ? ' ' : at[-2]));
-        int number =
-            *at == '$' && !in_name(before) ? static_cast<int>(strtol(at + 1, const_cast<char **>(&end), 10)) : 0;
-        if (number >= 1 && number <= n)
-            append_value(&text, values, number - 1);
-        else
-            appendBinaryStringInfo(&text, at, static_cast<int>(end - at));
-    }
-    return text.data;
-}
-
 int *columns_of(const catalog::Requested &request, const query::Leaf *leaf, int *n) {
     JsonbContainer *numbers = parameter_array(request.parameters, "columns", n);
     auto *columns = static_cast<int *>(palloc(sizeof(int) * (*n + 1)));
@@ -172,7 +125,13 @@ static Oid output_type(const query::Leaf *leaf, int output) {
     return column.is_key ? leaf->keys[column.index].type : leaf->aggregates[column.index].result_type;
 }
 
-void check_columns(const catalog::Requested &request, const query::Leaf *leaf) {
+void check_same(const catalog::Requested &request, const rows::Question *question) {
+    const query::Leaf *leaf = question->leaf;
+    if (strcmp(request.shown, question->text) != 0)
+        ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+                        errmsg("request " INT64_FORMAT " means another question now", request.id),
+                        errdetail("It was shown as %s.", request.shown),
+                        errhint("It has to be asked for again with dp_request().")));
     int n, ntypes;
     const int *columns = columns_of(request, leaf, &n);
     Datum *types;

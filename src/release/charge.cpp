@@ -202,6 +202,10 @@ static const char *describe(const rows::Question *question, const Terms &terms) 
     describe_rows(&json, terms);
     describe_wanted(&json, terms.wanted);
     describe_decision(&json, terms.decision);
+    if (question->time_zone != nullptr) {
+        appendStringInfoString(&json, ", \"time_zone\": ");
+        escape_json(&json, question->time_zone);
+    }
     appendStringInfoChar(&json, '}');
     return json.data;
 }

@@ -3,7 +3,8 @@
 namespace dp::release {
 
 static void check_durable(const catalog::Entry &entry, catalog::RequestKind kind, const rows::Question *charged) {
-    if (entry.kind != kind || entry.verdict.outcome != catalog::Outcome::committed || entry.what->query != charged->text)
+    if (entry.kind != kind || entry.verdict.outcome != catalog::Outcome::committed ||
+        entry.what->query != charged->text)
         elog(ERROR, "rows are asked for that were not charged");
 }
 

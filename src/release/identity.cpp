@@ -169,14 +169,14 @@ void add_identity(StringInfo bytes, Datum hash) {
     appendBinaryStringInfo(bytes, VARDATA_ANY(identity), static_cast<int>(VARSIZE_ANY_EXHDR(identity)));
 }
 
-Identity identity_of(const rows::Question *question, const char *time_zone) {
+Identity identity_of(const rows::Question *question) {
     border::SettingsScope settings = border::SettingsScope::enter(); // those under which texts mean one thing
     const bytea *bytes = rows::bytes_of_plan(question->plan, place_of_compared(question));
     StringInfoData text;
     initStringInfo(&text);
     add_number(&text, "plan", VARSIZE_ANY_EXHDR(bytes));
     add_identity(&text, PointerGetDatum(bytes));
-    add_piece(&text, "time zone", time_zone);
+    add_piece(&text, "time zone", question->time_zone);
     add_sources(&text, question);
     add_groups(&text, question);
     add_units(&text, question);

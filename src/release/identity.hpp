@@ -11,7 +11,7 @@ struct Identity {
     const int *order; // of a group's coordinates, whichever way the question lists its aggregates
 };
 // Identifies a question whose mechanism is set. The noise and the price are no part of it.
-Identity identity_of(const rows::Question *question, const char *time_zone);
+Identity identity_of(const rows::Question *question);
 void add_identity(StringInfo bytes, Datum hash);
 Datum sha256_of(const StringInfoData &bytes);
 

@@ -185,7 +185,8 @@ static privacy::Epsilon first_accepted(const rows::Question *question, const Ter
 }
 
 // Charges the largest candidate that the preference and the bounds permit, then reads the rows and writes the answer.
-static Answer pay_and_write(const Checked &checked, const Terms &terms, const Permitted &permitted, const Drawn *drawn) {
+static Answer pay_and_write(const Checked &checked, const Terms &terms, const Permitted &permitted,
+                            const Drawn *drawn) {
     catalog::Charge charge = charge_for(checked.question, terms);
     charge.eps_star = permitted.eps_star;
     charge.slack = permitted.slack;

@@ -15,8 +15,8 @@ namespace dp::release {
 
 // ---- the declarations ----------------------------------------------------------------------------------------------
 
-const char *hash_of_declarations(const rows::Question *question, const char *time_zone) {
-    const Datum hash = identity_of(question, time_zone).hash;
+const char *hash_of_declarations(const rows::Question *question) {
+    const Datum hash = identity_of(question).hash;
     return TextDatumGetCString(DirectFunctionCall2(binary_encode, hash, CStringGetTextDatum("hex")));
 }
 
@@ -52,14 +52,13 @@ static void write_column(StringInfo json, const rows::Question *question, const 
                          question->decimals[output.index]);
 }
 
-const char *law_of(const rows::Question *question, const Terms &terms, const Answer &answer, const char *time_zone,
-                   const int *columns, int ncolumns) {
+const char *law_of(const rows::Question *question, const Terms &terms, const Answer &answer, const int *columns, int ncolumns) {
     StringInfoData json;
     initStringInfo(&json);
     appendStringInfo(&json,
                      "{\"declared\": \"%s\", \"mechanism\": \"%s\", \"epsilon\": \"%s\", \"delta\": \"%s\", "
                      "\"thresholded\": %s, \"measures\": [",
-                     hash_of_declarations(question, time_zone),
+                     hash_of_declarations(question),
                      answer.facts.mechanism == privacy::Mechanism::laplace     ? "laplace"
                      : answer.facts.mechanism == privacy::Mechanism::automatic ? "auto"
                                                                                : "gaussian",

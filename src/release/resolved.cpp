@@ -235,7 +235,7 @@ Checked resolve(const Ask &ask, query::Leaf *leaf, bool drawn) {
         apply(*ask.decision, *question->settings, *policy, &terms);
     terms.mechanism = chosen_mechanism(reading, question, terms, ask.refines);
     rows::set_mechanism(reading, question, terms.mechanism);
-    const Identity identity = identity_of(question, ask.time_zone);
+    const Identity identity = identity_of(question);
     question->identity = identity.hash;
     terms.bound = bound_of(reading, *question->settings, terms, ask.refines);
     if (ask.versions != nullptr && strcmp(ask.versions, versions_of(*question->settings)) != 0)
@@ -246,7 +246,7 @@ Checked resolve(const Ask &ask, query::Leaf *leaf, bool drawn) {
     if (!question->groups_only && !ask.refines && !ask.anew)
         terms.replay = look_up(reading, question, terms, *policy, identity, !drawn);
     reading.close();
-    const Signal *signal = ask.wish == nullptr ? nullptr : bind(*ask.wish, question, ask.time_zone);
+    const Signal *signal = ask.wish == nullptr ? nullptr : bind(*ask.wish, question);
     const rows::Question *charged = signal == nullptr ? question : priced(signal);
     if (ask.decision != nullptr) {
         check_approved_price(charged, terms);

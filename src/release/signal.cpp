@@ -15,6 +15,7 @@
 #include "release/trace.hpp"
 #include "rows/guarded_read.hpp"
 #include "rows/evaluate.hpp"
+#include "rows/plan_of.hpp"
 #include "rows/quantiles.hpp"
 #include "rows/sums.hpp"
 
@@ -48,12 +49,12 @@ static const char *call_of(const Wish &wish) {
     StringInfoData call;
     initStringInfo(&call);
     appendStringInfo(&call, "dp_request_signal(" INT64_FORMAT ", '%s', %s", wish.parent->id, wish.task,
-                     quote_literal_cstr(wish.value));
+                     rows::quoted_text(wish.value));
     if (is_mean(wish))
         appendStringInfo(&call, ", lower => %s, upper => %s)", float8out_internal(wish.lower),
                          float8out_internal(wish.upper));
     else
-        appendStringInfo(&call, ", reference => %s, k => %d)", quote_literal_cstr(wish.reference), wish.k);
+        appendStringInfo(&call, ", reference => %s, k => %d)", rows::quoted_text(wish.reference), wish.k);
     return call.data;
 }
 
@@ -87,11 +88,9 @@ const char *wish_json(const Wish &wish) {
         appendStringInfoString(&json, "null");
     else
         escape_json(&json, wish.reference);
-    appendStringInfo(&json, ", \"k\": %s, \"lower\": \"%s\", \"upper\": \"%s\", \"call\": ",
+    appendStringInfo(&json, ", \"k\": %s, \"lower\": \"%s\", \"upper\": \"%s\"}",
                      wish.has_k ? psprintf("%d", wish.k) : "null", float8out_internal(wish.lower),
                      float8out_internal(wish.upper));
-    escape_json(&json, wish.call);
-    appendStringInfoChar(&json, '}');
     settings.leave();
     return json.data;
 }
@@ -109,7 +108,7 @@ Wish wish_of(const catalog::Requested &request, const catalog::Requested *parent
     wish.k = wish.has_k ? int_field(object, "k") : 0;
     wish.lower = double_field(object, "lower");
     wish.upper = double_field(object, "upper");
-    wish.call = required_field(object, "call");
+    wish.call = request.shown;
     return wish;
 }
 
@@ -135,9 +134,9 @@ static void check_groups(const rows::Question *question) {
                         errhint("Ask on a table with one row for each person; dp_redraw() needs none.")));
 }
 
-static void check_declarations(const Wish &wish, const rows::Question *question, const char *time_zone) {
+static void check_declarations(const Wish &wish, const rows::Question *question) {
     const char *then = declarations_of(*wish.parent);
-    if (then == nullptr || strcmp(then, hash_of_declarations(question, time_zone)) != 0)
+    if (then == nullptr || strcmp(then, hash_of_declarations(question)) != 0)
         ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
                         errmsg("what request " INT64_FORMAT " was answered under has changed", wish.parent->id),
                         errdetail("Its groups, bounds or conditions are not those of today."),
@@ -229,9 +228,9 @@ static privacy::Task task_of(const Wish &wish, int groups) {
     return task;
 }
 
-const Signal *bind(const Wish &wish, const rows::Question *question, const char *time_zone) {
+const Signal *bind(const Wish &wish, const rows::Question *question) {
     check_groups(question);
-    check_declarations(wish, question, time_zone);
+    check_declarations(wish, question);
     auto *signal = static_cast<Signal *>(palloc0(sizeof(Signal)));
     signal->question = question;
     signal->task = task_of(wish, question->ngroups);
@@ -242,7 +241,7 @@ const Signal *bind(const Wish &wish, const rows::Question *question, const char 
         signal->reference = query::make_task_expression(wish.reference, "reference", columns, false);
     signal->row = twice(desc);
     border::SettingsScope settings = border::SettingsScope::enter();
-    check_columns(*wish.parent, question->leaf);
+    check_same(*wish.parent, question);
     settings.leave();
     signal->columns = columns_of(*wish.parent, question->leaf, &signal->ncolumns);
     read_released(*wish.parent, desc, signal);

@@ -31,7 +31,7 @@ Wish wish_of(const catalog::Requested &request, const catalog::Requested *parent
 struct Signal;
 // question: that of the parent's answer. Reads no private row. Errors: 0A000 for groups that nobody declared, and for expressions as
 // query/signal_expression has them; 22023 for k; 55000 where the declarations are not those that the answer was given under.
-const Signal *bind(const Wish &wish, const rows::Question *question, const char *time_zone);
+const Signal *bind(const Wish &wish, const rows::Question *question);
 // Returns a question that costs as much: a count, one number of this sensitivity.
 const rows::Question *priced(const Signal *signal);
 

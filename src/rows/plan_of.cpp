@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "core/plan_print.hpp"
+#include "core/plan_words.hpp"
 
 #include "border/guard.hpp"
 #include "query/two_columns.hpp"
@@ -253,18 +254,26 @@ const plan::Plan *plan_of(const query::Leaf *leaf, const std::vector<privacy::Me
     return builder.plan;
 }
 
-const char *text_of_plan(const plan::Plan *plan) {
-    // Nobody knows the encoding of texts under SQL_ASCII; most clients send UTF-8.
+// Copies a text that is made. utf8: its texts are; nobody knows the encoding of those under SQL_ASCII, and most clients send UTF-8.
+template <class Make> static const char *copied(Make &&make) {
     const bool utf8 = GetDatabaseEncoding() == PG_UTF8 || GetDatabaseEncoding() == PG_SQL_ASCII;
     return border::core([&] {
-        const std::string printed = plan::print(*plan, utf8);
-        auto *copy = static_cast<char *>(MemoryContextAllocExtended(CurrentMemoryContext, printed.size() + 1,
+        const std::string made = make(utf8);
+        auto *copy = static_cast<char *>(MemoryContextAllocExtended(CurrentMemoryContext, made.size() + 1,
                                                                     MCXT_ALLOC_NO_OOM));
         if (copy == nullptr)
             throw std::bad_alloc();
-        memcpy(copy, printed.c_str(), printed.size() + 1);
+        memcpy(copy, made.c_str(), made.size() + 1);
         return copy;
     });
+}
+
+const char *text_of_plan(const plan::Plan *plan) {
+    return copied([&](bool utf8) { return plan::print(*plan, utf8); });
+}
+
+const char *quoted_text(const char *text) {
+    return copied([&](bool utf8) { return plan::Words{utf8}.quoted_text(text); });
 }
 
 bool has_equal_measures(const plan::Plan *plan) {

@@ -115,6 +115,7 @@ struct Question {
     const plan::Plan *plan;   // what is asked, by names
     const int *measure_order; // the plan's measures, as places among those of the question (rows/plan_of)
     const char *text;         // what the ledger shows: the plan, printed
+    const char *time_zone; // that the answer may depend on; null: it depends on none
     Node *where;      // over the tables, with the views' filters; or null
     query::RowCost where_cost; // of the leaf's part of it, for one row
     List *semi_joins; // query::SemiJoin *, over the tables, with the conditions of the views

@@ -16,8 +16,7 @@ bool is_keeper() {
 }
 
 static bool is_owners(const Question *question) {
-    return question->grantee == nullptr &&
-           border::owns_relation(question->settings->relation, question->asker.role);
+    return question->grantee == nullptr && border::owns_relation(question->settings->relation, question->asker.role);
 }
 
 OwnRows::OwnRows(const Question *question) : Uncharged(question) {

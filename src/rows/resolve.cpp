@@ -367,6 +367,9 @@ Question *prepare(const catalog::Reading &reading, query::Leaf *leaf, ParamListI
         check_public_columns(question);
     }
     question->looked_up = hash_of_looked_up(question);
+    // Whatever depends on a setting is not immutable; the others are pinned.
+    if (contain_mutable_functions(expressions_of(question)))
+        question->time_zone = pstrdup(GetConfigOption("TimeZone", false, false));
     return question;
 }
 

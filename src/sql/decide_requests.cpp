@@ -23,10 +23,11 @@ namespace dp::sql {
 
 // Tells the price of a decision in sight of the rows to their owner alone.
 static const char *const requests_sql = R"sql(
-SELECT r.id, r.at, r.requester::text, r.view::text, r.kind, coalesce(r.task ->> 'call', r.query), r.purpose, s.state,
+SELECT r.id, r.at, r.requester::text, r.view::text, r.kind, r.shown, r.purpose, s.state,
        CASE WHEN r.basis IS DISTINCT FROM 'rows' OR a.owner THEN (r.terms ->> 'epsilon')::numeric END,
        CASE WHEN r.basis IS DISTINCT FROM 'rows' OR a.owner THEN r.error95 END,
-       r.approver, r.expires_at, r.basis, r.reason, r.parameters
+       r.approver, r.expires_at, r.basis, r.reason,
+       CASE WHEN (r.parameters ->> 'zoned')::boolean THEN r.parameters ->> 'time_zone' END
 FROM dp_rdr.request r
 LEFT JOIN LATERAL ( -- the table behind the view; of a view that is gone any of its domain, which have one owner
   SELECT t.relation, c.oid, c.relowner FROM dp_rdr.protected_table t
@@ -39,8 +40,6 @@ WHERE (r.requester::oid = $1 OR a.owner OR r.decider = 'review' AND EXISTS (
          WHERE v.relation = t.relation AND pg_has_role($1, p.oid, 'USAGE')))
   AND ($2 IS NULL OR s.state = $2)
 ORDER BY r.id)sql";
-
-constexpr int requests_query = 5; // column of the query, from 0
 
 static void check_state_name(const char *state) {
     static const char *const states[] = {"pending",  "charged",   "answered", "held",
@@ -70,10 +69,6 @@ DP_CALL(dp_requests) {
     for (uint64 i = 0; i < rows; i++) {
         for (int c = 0; c < n; c++)
             cells[c] = border::Spi::value(i, c + 1, &missing[c]);
-        bool isnull;
-        Datum parameters = border::Spi::value(i, n + 1, &isnull);
-        cells[requests_query] =
-            CStringGetTextDatum(release::text_with_values(TextDatumGetCString(cells[requests_query]), parameters));
         tuplestore_putvalues(result->setResult, result->setDesc, cells, missing);
     }
     visit.leave();

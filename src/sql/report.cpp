@@ -154,7 +154,7 @@ static ReportCall read_call(FunctionCallInfo fcinfo) {
 
 // Reads a request as its requester means it: some types are compared in the requester's time zone.
 static void add_query(picture::Report *report, const ReportCall &call) {
-    const char *query = page_text(call.look != nullptr ? call.look->ask.leaf : call.query, most_query);
+    const char *query = page_text(call.look != nullptr ? call.look->request->shown : call.query, most_query);
     border::TimeZoneScope zone = border::TimeZoneScope::enter(
         call.look != nullptr ? call.look->ask.time_zone : GetConfigOption("TimeZone", false, false));
     add_query_part(report, call);

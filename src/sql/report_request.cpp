@@ -73,10 +73,9 @@ const RequestLook *look_at_request(Oid relation, int64 id) {
 
 // ---- on the page ---------------------------------------------------------------------------------------------------
 
-// Reads what is stored of a request: its purpose first, at last the parameters that its text names.
+// Reads what is stored of a request, its purpose first.
 static const char *const facts_sql = R"sql(
-SELECT f.name, f.value FROM dp_rdr.request r, LATERAL (
-    SELECT 0, v.place, v.name, v.value FROM (VALUES
+SELECT f.name, f.value FROM dp_rdr.request r, LATERAL (VALUES
         (0, 'purpose', r.purpose),
         (1, 'asked by', r.requester::text || CASE WHEN r.session_role <> r.requester THEN ' in a session of ' || r.session_role::text
                                                   ELSE '' END),
@@ -88,11 +87,9 @@ SELECT f.name, f.value FROM dp_rdr.request r, LATERAL (
          coalesce(trim_scale((r.terms ->> 'epsilon')::numeric)::text, 'found in the rows')),
         (7, 'approved or rejected by', r.approver),
         (8, 'basis of the decision', r.basis),
-        (9, 'reason', r.reason)) v (place, name, value)
-    UNION ALL
-    SELECT 1, p.n, 'parameter $' || p.n, coalesce(p.parameter ->> 'value', 'NULL')
-    FROM jsonb_array_elements(r.parameters -> 'values') WITH ORDINALITY p (parameter, n)) f (kind, place, name, value)
-WHERE r.id = $1 AND f.value IS NOT NULL ORDER BY f.kind, f.place)sql";
+        (9, 'reason', r.reason),
+        (10, 'time zone', CASE WHEN (r.parameters ->> 'zoned')::boolean THEN r.parameters ->> 'time_zone' END)) f (place, name, value)
+WHERE r.id = $1 AND f.value IS NOT NULL ORDER BY f.place)sql";
 
 constexpr int most_value = 600, most_purpose = 2000; // characters
 

@@ -113,7 +113,7 @@ WHERE t.relation = $1 ORDER BY d.last DESC, d.role_name COLLATE "C", d.query COL
      true,
      R"sql(
 SELECT r.id::text, to_char(timezone('UTC', r.at), 'YYYY-MM-DD HH24:MI'), r.requester::text, regexp_replace(r.purpose, '\s+', ' ', 'g'),
-       coalesce(r.task ->> 'call', r.query),
+       r.shown,
        trim_scale((r.terms ->> 'epsilon')::numeric)::text, r.state, r.decider,
        to_char(timezone('UTC', r.expires_at), 'YYYY-MM-DD')
 FROM dp_rdr.request r JOIN dp_rdr.protected_table t ON t.domain = r.table_id

@@ -80,6 +80,8 @@ struct Asked {
     int ncolumns;
     int *columns; // of the leaf, from 0
     Datum *names, *types;
+    const char *shown;
+    bool zoned; // the answer may depend on the time zone
 };
 } // namespace
 
@@ -112,7 +114,8 @@ static void evaluate_arguments(const List *arguments, release::Ask *ask) {
 static void write_parameters(Asked *question) {
     border::SettingsScope settings = border::SettingsScope::enter();
     initStringInfo(&question->parameters);
-    release::write_parameters(&question->parameters, question->ask, question->columns, question->ncolumns);
+    release::write_parameters(&question->parameters, question->ask, question->zoned, question->columns,
+                              question->ncolumns);
     for (int i = 0; i < question->ncolumns; i++)
         question->types[i] = CStringGetTextDatum(
             release::type_text(list_nth_oid(question->function->funccoltypes, question->columns[i])));
@@ -233,6 +236,8 @@ static Priced look_at(Asked *question) {
         rows::check_asks_something(resolved.question);
         release::check_mechanism(resolved.question, resolved.terms);
         priced.settings = resolved.question->settings;
+        question->shown = resolved.question->text;
+        question->zoned = resolved.question->time_zone != nullptr;
         priced.from_data = !release::is_public(resolved.terms.algorithm);
         priced.price = release::price_in_advance(resolved.question, resolved.terms);
     });
@@ -332,13 +337,13 @@ static int64 store_request(const Visit &visit, const Asked &question, const Pric
     ArrayType *errors = price.error95 == nullptr ? nullptr : release::error_array(price.error95, question.columns, n);
     (void)run(visit,
               "INSERT INTO dp_rdr.request (table_id, requester, session_role, decider, at, expires_at, view, query, "
-              "parameters, purpose, epsilon_wanted, terms, names, types, error95) VALUES ($1, $2::regrole, "
+              "parameters, purpose, epsilon_wanted, terms, names, types, error95, shown) VALUES ($1, $2::regrole, "
               "$3::regrole, $4, $5, $6, $7::regclass, $8, $9, $10, $11, jsonb_build_object('epsilon', $12), $13, $14, "
-              "$15) RETURNING id",
+              "$15, $16) RETURNING id",
               priced.settings->id, ask.asker.role, ask.asker.session_role, decider, catalog::Moment{now},
               catalog::Moment{expires}, priced.settings->view, ask.leaf, catalog::Json{question.parameters.data},
               purpose, catalog::if_given(ask.has_epsilon, ask.epsilon), catalog::if_given(price.known, price.epsilon),
-              texts_of(question.names, n), texts_of(question.types, n), catalog::Typed::array(FLOAT8ARRAYOID, errors));
+              texts_of(question.names, n), texts_of(question.types, n), catalog::Typed::array(FLOAT8ARRAYOID, errors), question.shown);
     return catalog::value_at<int64>(0, 1);
 }
 

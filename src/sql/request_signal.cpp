@@ -157,15 +157,15 @@ static int64 store_signal(const Visit &visit, const release::Wish &wish, const r
     uint64 rows = catalog::run(
         visit,
         "INSERT INTO dp_rdr.request (kind, table_id, parent, requester, session_role, decider, at, expires_at, view, "
-        "query, parameters, purpose, epsilon_wanted, task, terms, names, types, error95) "
+        "query, parameters, purpose, epsilon_wanted, task, terms, names, types, error95, shown) "
         "SELECT 'signal', p.table_id, p.id, $2::regrole, $3::regrole, p.decider, $4, $5, p.view, p.query, "
         "p.parameters, $6, $8, $7, jsonb_build_object('epsilon', $9), '{dp,exact,error95}', "
-        "array_fill('double precision'::text, '{3}'), CASE WHEN $10 IS NOT NULL THEN ARRAY[NULL, $10, NULL] END "
+        "array_fill('double precision'::text, '{3}'), CASE WHEN $10 IS NOT NULL THEN ARRAY[NULL, $10, NULL] END, $12 "
         "FROM dp_rdr.request p WHERE p.id = $1 AND p.state = 'answered' AND p.view::oid = $11 RETURNING id",
         wish.parent->id, ask.asker.role, ask.asker.session_role, catalog::Moment{now}, catalog::Moment{expires},
         purpose, catalog::Json{release::wish_json(wish)}, catalog::if_given(ask.has_epsilon, ask.epsilon),
         catalog::if_given(price.known, price.epsilon), catalog::if_given(price.known, priced.error95),
-        priced.settings->view);
+        priced.settings->view, wish.call);
     if (rows != 1)
         refuse_kind(*wish.parent, "not answered any more", "dp_requests(NULL) shows its state.");
     return catalog::value_at<int64>(0, 1);
@@ -232,7 +232,7 @@ DP_CALL(dp_inspect_signal) {
     release::Ask ask = release::ask_of(*parent, nullptr);
     border::TimeZoneScope zone = border::TimeZoneScope::enter(ask.time_zone);
     const rows::Question *question = controllers_question(ask, privacy::Mechanism::laplace);
-    release::Looked looked = release::look(release::bind(wish, question, ask.time_zone));
+    release::Looked looked = release::look(release::bind(wish, question));
     zone.leave();
     return record(fcinfo, looked.dp, looked.exact);
 }
