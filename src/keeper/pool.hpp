@@ -120,6 +120,18 @@ struct Directory {
     DatabaseEntry databases[max_databases];
 };
 
+// Holds a lock for as long as it lives. Nothing may raise an error meanwhile: it would skip the destructor.
+class Locked {
+  public:
+    explicit Locked(LWLock &lock, LWLockMode mode = LW_EXCLUSIVE) : lock_(lock) { LWLockAcquire(&lock, mode); }
+    ~Locked() { LWLockRelease(&lock_); }
+    Locked(const Locked &) = delete;
+    Locked &operator=(const Locked &) = delete;
+
+  private:
+    LWLock &lock_;
+};
+
 // The directory, made by whoever comes first. Needs no transaction.
 Directory *directory();
 // So much shared memory is asked for where the library is preloaded; elsewhere it fits into what the server leaves over.

@@ -15,14 +15,6 @@ int this_keeper() {
     return self;
 }
 
-// Holds the pool's lock for as long as it lives. Nothing raises an error meanwhile.
-struct Locked {
-    explicit Locked(LWLockMode mode = LW_EXCLUSIVE) { LWLockAcquire(&pool()->lock, mode); }
-    ~Locked() { LWLockRelease(&pool()->lock); }
-    Locked(const Locked &) = delete;
-    Locked &operator=(const Locked &) = delete;
-};
-
 static Slot &slot_at(int slot) {
     return pool()->slots[slot];
 }
@@ -54,7 +46,7 @@ static int free_slot_for(Oid login, Size size) {
 
 // Takes a slot into `writing`; -1: there is none for this login.
 static int fill_slot(Kind kind, Oid role, Oid session_role, Oid relation, dsa_pointer buffer, Size size) {
-    const Locked lock;
+    const Locked lock(pool()->lock);
     const int found = pool()->closed ? -1 : free_slot_for(GetAuthenticatedUserId(), size);
     if (found < 0)
         return found;
@@ -123,7 +115,7 @@ static void wake_idle_keeper() {
 }
 
 bool submit(int index, Size size) {
-    const Locked lock;
+    const Locked lock(pool()->lock);
     Slot &slot = slot_at(index);
     slot.filled = size;
     slot.ticket = ++pool()->tickets;
@@ -137,7 +129,7 @@ bool submit(int index, Size size) {
 }
 
 Size part_there(int index, bool *last, Loss *lost) {
-    const Locked lock(LW_SHARED);
+    const Locked lock(pool()->lock, LW_SHARED);
     const Slot &slot = slot_at(index);
     *lost = slot.lost;
     if (slot.lost != Loss::none || slot.taken)
@@ -147,7 +139,7 @@ Size part_there(int index, bool *last, Loss *lost) {
 }
 
 void part_taken(int index) {
-    const Locked lock;
+    const Locked lock(pool()->lock);
     Slot &slot = slot_at(index);
     slot.taken = true;
     if (!slot.last && slot.keeper >= 0)
@@ -157,7 +149,7 @@ void part_taken(int index) {
 void free_slot(int index) {
     dsa_free(area(), slot_at(index).buffer);
     {
-        const Locked lock;
+        const Locked lock(pool()->lock);
         Slot &slot = slot_at(index);
         slot.client = nullptr;
         slot.buffer = InvalidDsaPointer;
@@ -170,7 +162,7 @@ void free_slot(int index) {
 void abandon(int index) {
     bool mine = false;
     {
-        const Locked lock;
+        const Locked lock(pool()->lock);
         Slot &slot = slot_at(index);
         switch (state_of(slot)) {
         case State::free:
@@ -292,7 +284,7 @@ static void take(Slot &slot, State state) {
 int take_pending(int *slots) {
     Candidate candidates[nslots];
     int taken = 0;
-    const Locked lock;
+    const Locked lock(pool()->lock);
     int n = waiting(State::pending, GetCurrentTimestamp(), candidates);
     order_by_turns(candidates, n);
     bool gathering = gathers();
@@ -331,7 +323,7 @@ static bool may_read(const Slot &slot) {
 int take_charged() {
     Candidate candidates[nslots];
     int found = -1;
-    const Locked lock;
+    const Locked lock(pool()->lock);
     TimestampTz now = GetCurrentTimestamp();
     Oid last = pool()->keepers[self].reading_for;
     int n = waiting(State::charged, now, candidates);
@@ -356,7 +348,7 @@ int take_charged() {
 }
 
 bool somebody_is_pending() {
-    const Locked lock(LW_SHARED);
+    const Locked lock(pool()->lock, LW_SHARED);
     for (const Slot &slot : pool()->slots)
         if (state_of(slot) == State::pending)
             return true;
@@ -366,7 +358,7 @@ bool somebody_is_pending() {
 static void back_to_pending(int index, bool alone, TimestampTz retry) {
     bool cancelled;
     {
-        const Locked lock;
+        const Locked lock(pool()->lock);
         Slot &slot = slot_at(index);
         slot.keeper = -1;
         slot.committing = false;
@@ -395,7 +387,7 @@ void hand_back(int index) {
 }
 
 void mark_committing(const int *slots, int n) {
-    const Locked lock;
+    const Locked lock(pool()->lock);
     for (int i = 0; i < n; i++)
         slot_at(slots[i]).committing = true;
 }
@@ -405,18 +397,18 @@ void set_aside(int index) {
 }
 
 bool mark_elsewhere(int index) {
-    const Locked lock;
+    const Locked lock(pool()->lock);
     return std::exchange(slot_at(index).elsewhere, true);
 }
 
 void mark_running(int index) {
-    const Locked lock;
+    const Locked lock(pool()->lock);
     pool()->keepers[self].slot = index;
     set_state(slot_at(index), State::running);
 }
 
 void mark_charged(int index, const bytea *charged, privacy::Epsilon epsilon, privacy::Day period) {
-    const Locked lock;
+    const Locked lock(pool()->lock);
     Slot &slot = slot_at(index);
     slot.charger = self;
     slot.locked = false;
@@ -431,7 +423,7 @@ bool is_charged(int index, const bytea *charged) {
 }
 
 void give_back_charged(int index, bool locked) {
-    const Locked lock;
+    const Locked lock(pool()->lock);
     Slot &slot = slot_at(index);
     slot.locked = locked;
     slot.keeper = slot.charger;
@@ -446,7 +438,7 @@ bool is_cancelled(int index) {
 }
 
 bool is_over(int index, uint64 ticket) {
-    const Locked lock(LW_SHARED);
+    const Locked lock(pool()->lock, LW_SHARED);
     const Slot &slot = slot_at(index);
     State state = state_of(slot);
     return slot.ticket != ticket || (state != State::charged && state != State::running);
@@ -487,7 +479,7 @@ bool send_part(int index, const void *bytes, Size size, bool last) {
     if (!slot.taken && !wait_until_taken(slot))
         return false;
     memcpy(buffer_of(slot), bytes, size);
-    const Locked lock;
+    const Locked lock(pool()->lock);
     if (slot.cancelled)
         return false;
     slot.filled = size;
@@ -523,7 +515,7 @@ static bool fail(Slot &slot) {
 void give_up(int index) {
     bool told;
     {
-        const Locked lock;
+        const Locked lock(pool()->lock);
         pool()->keepers[self].slot = -1;
         told = fail(slot_at(index));
     }
@@ -541,7 +533,7 @@ static void wake_for_work() {
 }
 
 void wake_another() {
-    const Locked lock;
+    const Locked lock(pool()->lock);
     wake_for_work();
 }
 
@@ -568,13 +560,13 @@ static void set_batch(bool batch) {
 }
 
 static void get_in_line(bool batch) {
-    const Locked lock;
+    const Locked lock(pool()->lock);
     pool()->keepers[self].turn = ++pool()->tickets;
     set_batch(batch);
 }
 
 static bool try_turn() {
-    const Locked lock;
+    const Locked lock(pool()->lock);
     Keeper &keeper = pool()->keepers[self];
     if (pool()->charging >= 0 || next_in_turn() != &keeper)
         return false;
@@ -606,7 +598,7 @@ static void leave_line() {
 }
 
 void give_charge_turn() {
-    const Locked lock;
+    const Locked lock(pool()->lock);
     leave_line();
 }
 
@@ -626,7 +618,7 @@ static int place_to_enter() {
 }
 
 int enter_pool() {
-    const Locked lock;
+    const Locked lock(pool()->lock);
     int place = pool()->closed ? -1 : place_to_enter();
     if (place >= 0) {
         Keeper &keeper = pool()->keepers[place];
@@ -649,7 +641,7 @@ void leave_pool() {
     ConditionVariableCancelSleep(); // before its memory is gone
     int orphans[nslots], norphans = 0;
     {
-        const Locked lock;
+        const Locked lock(pool()->lock);
         for (int i = 0; i < nslots; i++) {
             Slot &slot = slot_at(i);
             State state = state_of(slot);
@@ -688,7 +680,7 @@ static bool is_work(const Slot &slot, TimestampTz now, long *milliseconds) {
 
 bool becomes_idle(long *milliseconds) {
     bool work = false;
-    const Locked lock;
+    const Locked lock(pool()->lock);
     Keeper &keeper = pool()->keepers[self];
     TimestampTz now = GetCurrentTimestamp();
     keeper.reading_for = InvalidOid;
@@ -704,7 +696,7 @@ static int time_class(double microseconds) {
 }
 
 void count_charges(const int *slots, int charges, double microseconds) {
-    const Locked lock;
+    const Locked lock(pool()->lock);
     pool()->keepers[self].charges += charges;
     pool()->keepers[self].commits++;
     for (int i = 0; i < charges; i++) {

@@ -42,64 +42,57 @@ static int count_keepers(bool *starting) {
 
 static int living_keepers() {
     bool starting;
-    LWLockAcquire(&pool()->lock, LW_EXCLUSIVE);
-    int n = count_keepers(&starting);
-    LWLockRelease(&pool()->lock);
-    return n;
+    const Locked lock(pool()->lock);
+    return count_keepers(&starting);
 }
 
 bool keeper_lives() {
-    bool lives = false;
-    LWLockAcquire(&pool()->lock, LW_SHARED);
+    const Locked lock(pool()->lock, LW_SHARED);
     for (const Keeper &keeper : pool()->keepers)
-        lives = lives || (keeper.life != Life::none && keeper.life != Life::starting);
-    LWLockRelease(&pool()->lock);
-    return lives;
+        if (keeper.life != Life::none && keeper.life != Life::starting)
+            return true;
+    return false;
 }
 
 // The place is taken before the worker is asked for: else every client that finds none starts one.
 static int reserve_place() {
-    int place = -1;
     bool starting;
-    LWLockAcquire(&pool()->lock, LW_EXCLUSIVE);
-    if (count_keepers(&starting) < most_keepers() && !starting)
-        for (int i = 0; i < max_keepers && place < 0; i++)
-            if (pool()->keepers[i].life == Life::none) {
-                place = i;
-                pool()->keepers[i].life = Life::starting;
-                pool()->keepers[i].since = GetCurrentTimestamp();
-            }
-    LWLockRelease(&pool()->lock);
-    return place;
+    const Locked lock(pool()->lock);
+    if (count_keepers(&starting) >= most_keepers() || starting)
+        return -1;
+    for (int i = 0; i < max_keepers; i++)
+        if (pool()->keepers[i].life == Life::none) {
+            pool()->keepers[i].life = Life::starting;
+            pool()->keepers[i].since = GetCurrentTimestamp();
+            return i;
+        }
+    return -1;
 }
 
 static void give_place(int place) {
-    LWLockAcquire(&pool()->lock, LW_EXCLUSIVE);
+    const Locked lock(pool()->lock);
     pool()->no_worker = GetCurrentTimestamp();
     if (pool()->keepers[place].life == Life::starting)
         pool()->keepers[place].life = Life::none;
-    LWLockRelease(&pool()->lock);
 }
 
 // All databases together leave half of the slots to others. What this one has is counted anew each time: a worker that never
 // came to life, or died without a word, is not counted for ever.
 static bool reserve_worker() {
     int others = 0, own = living_keepers();
-    LWLockAcquire(&directory()->lock, LW_EXCLUSIVE);
+    const Locked lock(directory()->lock);
     for (const DatabaseEntry &entry : directory()->databases)
         if (&entry != database_entry())
             others += entry.keepers;
     bool room = others + own <= most_workers();
     database_entry()->keepers = room ? own : own - 1;
-    LWLockRelease(&directory()->lock);
     return room;
 }
 
 void keeper_is_gone() {
     int own = living_keepers();
-    LWLockAcquire(&directory()->lock, LW_EXCLUSIVE);
+    const Locked lock(directory()->lock);
     database_entry()->keepers = own;
-    LWLockRelease(&directory()->lock);
 }
 
 // Sets how often a process that waits says so.
@@ -108,20 +101,18 @@ constexpr int waiting_ms = 1000;
 static void say_waiting() {
     if (keeper_lives())
         return;
-    LWLockAcquire(&directory()->lock, LW_EXCLUSIVE);
+    const Locked lock(directory()->lock);
     database_entry()->waiting = GetCurrentTimestamp();
-    LWLockRelease(&directory()->lock);
 }
 
 bool somebody_waits() {
-    bool waits = false;
     TimestampTz now = GetCurrentTimestamp();
-    LWLockAcquire(&directory()->lock, LW_SHARED);
+    const Locked lock(directory()->lock, LW_SHARED);
     for (const DatabaseEntry &entry : directory()->databases)
-        waits = waits || (entry.waiting != 0 && entry.database != MyDatabaseId &&
-                          !TimestampDifferenceExceeds(entry.waiting, now, waiting_ms));
-    LWLockRelease(&directory()->lock);
-    return waits;
+        if (entry.waiting != 0 && entry.database != MyDatabaseId &&
+            !TimestampDifferenceExceeds(entry.waiting, now, waiting_ms))
+            return true;
+    return false;
 }
 
 static BackgroundWorker describe_worker() {
