@@ -6,8 +6,8 @@
 namespace dp {
 
 // Raises an error with this SQLSTATE. Null leaves hint or detail out.
-[[noreturn]] void refuse_as(int sqlstate, const char *message, const char *hint = nullptr,
-                            const char *detail = nullptr);
+[[noreturn]] void refuse_with(int sqlstate, const char *message, const char *hint = nullptr,
+                              const char *detail = nullptr);
 // Raises 22023: a value, or a combination of values.
 [[noreturn]] void refuse_value(const char *message, const char *hint = nullptr, const char *detail = nullptr);
 // Raises 55000: settings, or a state.

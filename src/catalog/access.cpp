@@ -30,9 +30,9 @@ Visit Visit::read(const Reading &reading) {
 
 void check_writable() {
     if (XactReadOnly)
-        refuse_as(ERRCODE_READ_ONLY_SQL_TRANSACTION,
-                  "the catalog of dp_rdr cannot be changed in a read-only transaction",
-                  RecoveryInProgress() ? "This server is a standby. Call it on the primary." : nullptr);
+        refuse_with(ERRCODE_READ_ONLY_SQL_TRANSACTION,
+                    "the catalog of dp_rdr cannot be changed in a read-only transaction",
+                    RecoveryInProgress() ? "This server is a standby. Call it on the primary." : nullptr);
 }
 
 Visit Visit::write() {

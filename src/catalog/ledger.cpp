@@ -108,15 +108,15 @@ const char *explain_denial(const Charge &what, const Reason &reason) {
     // Analysts get no detail, and one hint for every reason: what is left is the controller's business.
     const char *detail = what.grantee == nullptr ? explain_denial(what, reason) : nullptr;
     if (detail == nullptr)
-        refuse_as(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED, "query denied",
-                  "dp_explain() tells what a query would cost now, and whether it would be answered.");
+        refuse_with(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED, "query denied",
+                    "dp_explain() tells what a query would cost now, and whether it would be answered.");
     const bool total = reason.denial == privacy::Denial::epsilon_total ||
                        reason.denial == privacy::Denial::delta_total || reason.lifetime;
-    refuse_as(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED, "query denied",
-              total ? "dp_set_odometer() sets the total. A smaller epsilon, or candidates that are "
-                      "smaller, cost less."
-                    : nullptr,
-              detail);
+    refuse_with(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED, "query denied",
+                total ? "dp_set_odometer() sets the total. A smaller epsilon, or candidates that are "
+                        "smaller, cost less."
+                      : nullptr,
+                detail);
 }
 
 [[noreturn]] void refuse_gone(const Claim &claim) {
@@ -166,13 +166,13 @@ void refuse(const Entry &entry) {
     case Outcome::gone:
         refuse_gone(*entry.claim);
     case Outcome::lost:
-        refuse_as(ERRCODE_T_R_STATEMENT_COMPLETION_UNKNOWN, "no answer is released",
-                  "The controller sees in the ledger whether it was. The server log tells the cause.",
-                  "It is not known whether the charge was committed.");
+        refuse_with(ERRCODE_T_R_STATEMENT_COMPLETION_UNKNOWN, "no answer is released",
+                    "The controller sees in the ledger whether it was. The server log tells the cause.",
+                    "It is not known whether the charge was committed.");
     default:
-        refuse_as(entry.verdict.outcome == Outcome::busy ? ERRCODE_LOCK_NOT_AVAILABLE
-                                                         : ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
-                  "charge was not committed; no answer is released", hint_for(entry), "Nothing was charged.");
+        refuse_with(entry.verdict.outcome == Outcome::busy ? ERRCODE_LOCK_NOT_AVAILABLE
+                                                           : ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
+                    "charge was not committed; no answer is released", hint_for(entry), "Nothing was charged.");
     }
 }
 

@@ -48,7 +48,7 @@ template <class V> static void fields(V &visit, Entry &entry) {
 }
 
 [[noreturn]] static void refuse_malformed() {
-    refuse_as(ERRCODE_DATA_CORRUPTED, "malformed request for the ledger");
+    refuse_with(ERRCODE_DATA_CORRUPTED, "malformed request for the ledger");
 }
 
 void encode(const Entry &entry, StringInfo buffer) {

@@ -3,7 +3,6 @@
 #include "catalog/described_row.hpp"
 #include "catalog/settings.hpp"
 #include "catalog/suspension.hpp"
-#include "catalog/words.hpp"
 
 namespace dp::catalog {
 
@@ -41,6 +40,30 @@ static void cut_below_minimum(Policy *policy, std::optional<privacy::Epsilon> mi
     if (kept->empty())
         elog(ERROR, "no candidate of a policy reaches its epsilon_min");
     policy->candidates = kept;
+}
+
+static const char *name_of(privacy::Mechanism mechanism) {
+    return mechanism == privacy::Mechanism::laplace     ? "laplace"
+           : mechanism == privacy::Mechanism::automatic ? "auto"
+                                                        : "gaussian";
+}
+
+static std::optional<privacy::Mechanism> mechanism_from_name(const std::string &name) {
+    for (privacy::Mechanism mechanism :
+         {privacy::Mechanism::laplace, privacy::Mechanism::gaussian, privacy::Mechanism::automatic})
+        if (name == name_of(mechanism))
+            return mechanism;
+    return std::nullopt;
+}
+
+static std::optional<Selection> selection_from_name(const std::string &name) {
+    if (name == "profile")
+        return Selection::profile;
+    if (name == "released")
+        return Selection::released;
+    if (name == "within_data")
+        return Selection::within_data;
+    return name == "within_domain" ? std::optional<Selection>(Selection::within_domain) : std::nullopt;
 }
 
 // Names the options beside their columns: of one policy, to be read, or of two, to be compared.

@@ -2,7 +2,6 @@
 
 #include "border/versions.hpp"
 #include "catalog/described_row.hpp"
-#include "catalog/reviewers.hpp"
 #include "catalog/row_access_paths.hpp"
 
 namespace dp::catalog {

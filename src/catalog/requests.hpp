@@ -55,6 +55,8 @@ void check_pending(const Requested &request);
 const char *shown_state(const Requested &request);
 // Whether the table has reviewers.
 bool has_reviewers(const Reading &reading, Oid relation);
+// Whether the role is a reviewer of the table, or a member of one that inherits from it. Superusers need a membership, too.
+bool is_reviewer(const Reading &reading, Oid relation, Oid role);
 
 // Writes down that an owner is shown rows for it, in his transaction: once it is committed he declares no decision on it to be one on public
 // facts. Nor on any signal on the same answer, which is about the same rows: those that wait are marked with it, and the answer for those

@@ -22,30 +22,30 @@ struct Conversation {
 } // namespace
 
 [[noreturn]] static void refuse_no_slot() {
-    refuse_as(ERRCODE_TOO_MANY_CONNECTIONS, "no background worker could be started",
-              "All background workers are in use. Try again, or ask the administrator to raise "
-              "\"max_worker_processes\".",
-              "Nothing was charged.");
+    refuse_with(ERRCODE_TOO_MANY_CONNECTIONS, "no background worker could be started",
+                "All background workers are in use. Try again, or ask the administrator to raise "
+                "\"max_worker_processes\".",
+                "Nothing was charged.");
 }
 
 // The server has taken one on, which does not join those of this library.
 [[noreturn]] static void refuse_not_started() {
-    refuse_as(ERRCODE_CANNOT_CONNECT_NOW, "no background worker could be started",
-              "If the library of dp_rdr was replaced while this session was running, reconnect. Otherwise "
-              "the server's log says why none has started.",
-              "Nothing was charged.");
+    refuse_with(ERRCODE_CANNOT_CONNECT_NOW, "no background worker could be started",
+                "If the library of dp_rdr was replaced while this session was running, reconnect. Otherwise "
+                "the server's log says why none has started.",
+                "Nothing was charged.");
 }
 
 [[noreturn]] static void refuse_lost(Loss loss) {
     if (loss == Loss::uncharged)
-        refuse_as(ERRCODE_CANNOT_CONNECT_NOW, "no answer is released", "Ask again.",
-                  "The background worker that had the request has ended. Nothing was charged.");
-    refuse_as(ERRCODE_T_R_STATEMENT_COMPLETION_UNKNOWN, "no answer is released",
-              "The controller sees in the ledger what was charged. Ask again.",
-              loss == Loss::charged
-                  ? "The background worker that had the request has ended. What was charged stays."
-                  : "The background worker that had the request has ended while it was charged. It is not known "
-                    "whether the charge was committed.");
+        refuse_with(ERRCODE_CANNOT_CONNECT_NOW, "no answer is released", "Ask again.",
+                    "The background worker that had the request has ended. Nothing was charged.");
+    refuse_with(ERRCODE_T_R_STATEMENT_COMPLETION_UNKNOWN, "no answer is released",
+                "The controller sees in the ledger what was charged. Ask again.",
+                loss == Loss::charged
+                    ? "The background worker that had the request has ended. What was charged stays."
+                    : "The background worker that had the request has ended while it was charged. It is not known "
+                      "whether the charge was committed.");
 }
 
 // ---- waiting -------------------------------------------------------------------------------------------------------

@@ -121,10 +121,10 @@ static DatabaseEntry *take_unused(Directory *directory) {
             entry = DatabaseEntry{};
             return &entry;
         }
-    refuse_as(ERRCODE_INSUFFICIENT_RESOURCES,
-              psprintf("more than %d databases use restricted views at the same time", max_databases),
-              "Ask again when the background workers of one of them have had nothing to do for a minute.",
-              "Nothing was charged.");
+    refuse_with(ERRCODE_INSUFFICIENT_RESOURCES,
+                psprintf("more than %d databases use restricted views at the same time", max_databases),
+                "Ask again when the background workers of one of them have had nothing to do for a minute.",
+                "Nothing was charged.");
 }
 
 static void leave_closed_pool() {

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <utility>
 
 #include "border/versions.hpp"
 #include "keeper/start.hpp"
@@ -13,6 +12,14 @@ static int self = -1; // of a keeper: its place in the table
 
 int this_keeper() {
     return self;
+}
+
+static void lock() {
+    LWLockAcquire(&pool()->lock, LW_EXCLUSIVE);
+}
+
+static void unlock() {
+    LWLockRelease(&pool()->lock);
 }
 
 static Slot &slot_at(int slot) {
@@ -44,39 +51,34 @@ static int free_slot_for(Oid login, Size size) {
     return room ? found : -1;
 }
 
-// Takes a slot into `writing`; -1: there is none for this login.
-static int fill_slot(Kind kind, Oid role, Oid session_role, Oid relation, dsa_pointer buffer, Size size) {
-    const Locked lock(pool()->lock);
-    const int found = pool()->closed ? -1 : free_slot_for(GetAuthenticatedUserId(), size);
-    if (found < 0)
-        return found;
-    Slot &slot = slot_at(found);
-    slot.kind = kind;
-    slot.cancelled = slot.last = slot.locked = slot.committing = slot.elsewhere = false;
-    slot.lost = Loss::none;
-    slot.relation = relation;
-    slot.asked = GetCurrentTimestamp();
-    slot.alone =
-        kind == Kind::approve || kind == Kind::limit; // its charges are one keeper's from the first to the last
-    slot.taken = true;
-    slot.keeper = slot.charger = -1;
-    slot.client = MyProc;
-    slot.login = GetAuthenticatedUserId();
-    slot.role = role;
-    slot.session_role = session_role;
-    slot.buffer = buffer;
-    slot.capacity = size;
-    slot.filled = 0;
-    slot.retry = 0;
-    set_state(slot, State::writing);
-    return found;
-}
-
 int reserve_slot(Kind kind, Oid role, Oid session_role, Oid relation, Size size) {
     dsa_pointer buffer = dsa_allocate_extended(area(), size, DSA_ALLOC_NO_OOM);
     if (!DsaPointerIsValid(buffer))
         return -1;
-    const int found = fill_slot(kind, role, session_role, relation, buffer, size);
+    lock();
+    int found = pool()->closed ? -1 : free_slot_for(GetAuthenticatedUserId(), size);
+    if (found >= 0) {
+        Slot &slot = slot_at(found);
+        slot.kind = kind;
+        slot.cancelled = slot.last = slot.locked = slot.committing = slot.elsewhere = false;
+        slot.lost = Loss::none;
+        slot.relation = relation;
+        slot.asked = GetCurrentTimestamp();
+        slot.alone =
+            kind == Kind::approve || kind == Kind::limit; // its charges are one keeper's from the first to the last
+        slot.taken = true;
+        slot.keeper = slot.charger = -1;
+        slot.client = MyProc;
+        slot.login = GetAuthenticatedUserId();
+        slot.role = role;
+        slot.session_role = session_role;
+        slot.buffer = buffer;
+        slot.capacity = size;
+        slot.filled = 0;
+        slot.retry = 0;
+        set_state(slot, State::writing);
+    }
+    unlock();
     if (found < 0)
         dsa_free(area(), buffer);
     return found;
@@ -115,73 +117,80 @@ static void wake_idle_keeper() {
 }
 
 bool submit(int index, Size size) {
-    const Locked lock(pool()->lock);
+    lock();
     Slot &slot = slot_at(index);
     slot.filled = size;
     slot.ticket = ++pool()->tickets;
     slot.since = GetCurrentTimestamp();
     slot.clock = batch_clock();
     set_state(slot, State::pending);
-    const bool idle = idle_keeper() != nullptr;
+    bool idle = idle_keeper() != nullptr;
     if (is_left(slot))
         wake_idle_keeper();
+    unlock();
     return idle;
 }
 
 Size part_there(int index, bool *last, Loss *lost) {
-    const Locked lock(pool()->lock, LW_SHARED);
+    Size size = 0;
+    LWLockAcquire(&pool()->lock, LW_SHARED);
     const Slot &slot = slot_at(index);
     *lost = slot.lost;
-    if (slot.lost != Loss::none || slot.taken)
-        return 0;
-    *last = slot.last;
-    return slot.filled;
+    if (slot.lost == Loss::none && !slot.taken) {
+        size = slot.filled;
+        *last = slot.last;
+    }
+    unlock();
+    return size;
 }
 
 void part_taken(int index) {
-    const Locked lock(pool()->lock);
+    lock();
     Slot &slot = slot_at(index);
     slot.taken = true;
     if (!slot.last && slot.keeper >= 0)
         SetLatch(&pool()->keepers[slot.keeper].process->procLatch);
+    unlock();
 }
 
-void free_slot(int index) {
+static void forget(int index) {
     dsa_free(area(), slot_at(index).buffer);
-    {
-        const Locked lock(pool()->lock);
-        Slot &slot = slot_at(index);
-        slot.client = nullptr;
-        slot.buffer = InvalidDsaPointer;
-        slot.keeper = -1;
-        set_state(slot, State::free);
-    }
+    lock();
+    Slot &slot = slot_at(index);
+    slot.client = nullptr;
+    slot.buffer = InvalidDsaPointer;
+    slot.keeper = -1;
+    set_state(slot, State::free);
+    unlock();
     ConditionVariableBroadcast(slot_freed());
+}
+
+void free_slot(int slot) {
+    forget(slot);
 }
 
 void abandon(int index) {
     bool mine = false;
-    {
-        const Locked lock(pool()->lock);
-        Slot &slot = slot_at(index);
-        switch (state_of(slot)) {
-        case State::free:
-            break;
-        case State::writing:
-        case State::pending:
-        case State::done:
-            mine = true;
-            set_state(slot, State::writing); // no keeper takes it
-            break;
-        default:
-            slot.cancelled = true;
-            slot.client = nullptr;
-            if (slot.keeper >= 0) // which goes on if it is at another request, or commits this one's charge
-                kill(pool()->keepers[slot.keeper].pid, SIGINT);
-        }
+    lock();
+    Slot &slot = slot_at(index);
+    switch (state_of(slot)) {
+    case State::free:
+        break;
+    case State::writing:
+    case State::pending:
+    case State::done:
+        mine = true;
+        set_state(slot, State::writing); // no keeper takes it
+        break;
+    default:
+        slot.cancelled = true;
+        slot.client = nullptr;
+        if (slot.keeper >= 0) // which goes on if it is at another request, or commits this one's charge
+            kill(pool()->keepers[slot.keeper].pid, SIGINT);
     }
+    unlock();
     if (mine)
-        free_slot(index);
+        forget(index);
 }
 
 // ---- keepers: what comes next --------------------------------------------------------------------------------------
@@ -201,8 +210,7 @@ template <class Test> static int keepers_with(Test test) {
     uint32 found = 0;
     for (const Slot &slot : pool()->slots) {
         const State state = state_of(slot);
-        if (slot.keeper >= 0 && slot.keeper != self && (state == State::charging || state == State::running) &&
-            test(slot))
+        if (slot.keeper >= 0 && slot.keeper != self && (state == State::charging || state == State::running) && test(slot))
             found |= uint32{1} << slot.keeper;
     }
     return pg_popcount32(found);
@@ -284,7 +292,7 @@ static void take(Slot &slot, State state) {
 int take_pending(int *slots) {
     Candidate candidates[nslots];
     int taken = 0;
-    const Locked lock(pool()->lock);
+    lock();
     int n = waiting(State::pending, GetCurrentTimestamp(), candidates);
     order_by_turns(candidates, n);
     bool gathering = gathers();
@@ -300,6 +308,7 @@ int take_pending(int *slots) {
         }
         slot.left = Max(0, batch_clock() - slot.clock); // the clock may have been set
     }
+    unlock();
     return taken;
 }
 
@@ -323,7 +332,7 @@ static bool may_read(const Slot &slot) {
 int take_charged() {
     Candidate candidates[nslots];
     int found = -1;
-    const Locked lock(pool()->lock);
+    lock();
     TimestampTz now = GetCurrentTimestamp();
     Oid last = pool()->keepers[self].reading_for;
     int n = waiting(State::charged, now, candidates);
@@ -344,37 +353,37 @@ int take_charged() {
         pool()->keepers[self].reading_for = slot_at(found).login;
         pool()->keepers[self].slot = found;
     }
+    unlock();
     return found;
 }
 
 bool somebody_is_pending() {
-    const Locked lock(pool()->lock, LW_SHARED);
+    bool pending = false;
+    LWLockAcquire(&pool()->lock, LW_SHARED);
     for (const Slot &slot : pool()->slots)
-        if (state_of(slot) == State::pending)
-            return true;
-    return false;
+        pending = pending || state_of(slot) == State::pending;
+    unlock();
+    return pending;
 }
 
 static void back_to_pending(int index, bool alone, TimestampTz retry) {
-    bool cancelled;
-    {
-        const Locked lock(pool()->lock);
-        Slot &slot = slot_at(index);
-        slot.keeper = -1;
-        slot.committing = false;
-        if (alone && !slot.alone)
-            slot.since = GetCurrentTimestamp();
-        slot.alone = slot.alone || alone;
-        slot.retry = retry;
-        cancelled = slot.cancelled;
-        if (!cancelled) {
-            set_state(slot, State::pending);
-            if (retry == 0)
-                wake_idle_keeper();
-        }
+    lock();
+    Slot &slot = slot_at(index);
+    slot.keeper = -1;
+    slot.committing = false;
+    if (alone && !slot.alone)
+        slot.since = GetCurrentTimestamp();
+    slot.alone = slot.alone || alone;
+    slot.retry = retry;
+    bool cancelled = slot.cancelled;
+    if (!cancelled) {
+        set_state(slot, State::pending);
+        if (retry == 0)
+            wake_idle_keeper();
     }
+    unlock();
     if (cancelled)
-        free_slot(index);
+        forget(index);
 }
 
 void put_back(int index, bool locked) {
@@ -387,9 +396,10 @@ void hand_back(int index) {
 }
 
 void mark_committing(const int *slots, int n) {
-    const Locked lock(pool()->lock);
+    lock();
     for (int i = 0; i < n; i++)
         slot_at(slots[i]).committing = true;
+    unlock();
 }
 
 void set_aside(int index) {
@@ -397,18 +407,22 @@ void set_aside(int index) {
 }
 
 bool mark_elsewhere(int index) {
-    const Locked lock(pool()->lock);
-    return std::exchange(slot_at(index).elsewhere, true);
+    lock();
+    bool was = slot_at(index).elsewhere;
+    slot_at(index).elsewhere = true;
+    unlock();
+    return was;
 }
 
 void mark_running(int index) {
-    const Locked lock(pool()->lock);
+    lock();
     pool()->keepers[self].slot = index;
     set_state(slot_at(index), State::running);
+    unlock();
 }
 
 void mark_charged(int index, const bytea *charged, privacy::Epsilon epsilon, privacy::Day period) {
-    const Locked lock(pool()->lock);
+    lock();
     Slot &slot = slot_at(index);
     slot.charger = self;
     slot.locked = false;
@@ -416,6 +430,7 @@ void mark_charged(int index, const bytea *charged, privacy::Epsilon epsilon, pri
     slot.epsilon = epsilon;
     slot.period = period;
     set_state(slot, State::charged);
+    unlock();
 }
 
 bool is_charged(int index, const bytea *charged) {
@@ -423,7 +438,7 @@ bool is_charged(int index, const bytea *charged) {
 }
 
 void give_back_charged(int index, bool locked) {
-    const Locked lock(pool()->lock);
+    lock();
     Slot &slot = slot_at(index);
     slot.locked = locked;
     slot.keeper = slot.charger;
@@ -431,6 +446,7 @@ void give_back_charged(int index, bool locked) {
     set_state(slot, State::charged);
     if (slot.charger >= 0 && slot.charger != self)
         SetLatch(&pool()->keepers[slot.charger].process->procLatch);
+    unlock();
 }
 
 bool is_cancelled(int index) {
@@ -438,10 +454,12 @@ bool is_cancelled(int index) {
 }
 
 bool is_over(int index, uint64 ticket) {
-    const Locked lock(pool()->lock, LW_SHARED);
+    LWLockAcquire(&pool()->lock, LW_SHARED);
     const Slot &slot = slot_at(index);
     State state = state_of(slot);
-    return slot.ticket != ticket || (state != State::charged && state != State::running);
+    bool over = slot.ticket != ticket || (state != State::charged && state != State::running);
+    unlock();
+    return over;
 }
 
 // Nobody holds a keeper up by not taking what it asked for.
@@ -479,16 +497,18 @@ bool send_part(int index, const void *bytes, Size size, bool last) {
     if (!slot.taken && !wait_until_taken(slot))
         return false;
     memcpy(buffer_of(slot), bytes, size);
-    const Locked lock(pool()->lock);
-    if (slot.cancelled)
-        return false;
-    slot.filled = size;
-    slot.last = last;
-    slot.taken = false;
-    if (last)
-        finish(slot);
-    SetLatch(&slot.client->procLatch);
-    return true;
+    lock();
+    bool cancelled = slot.cancelled;
+    if (!cancelled) {
+        slot.filled = size;
+        slot.last = last;
+        slot.taken = false;
+        if (last)
+            finish(slot);
+        SetLatch(&slot.client->procLatch);
+    }
+    unlock();
+    return !cancelled;
 }
 
 // Under the lock.
@@ -513,14 +533,12 @@ static bool fail(Slot &slot) {
 }
 
 void give_up(int index) {
-    bool told;
-    {
-        const Locked lock(pool()->lock);
-        pool()->keepers[self].slot = -1;
-        told = fail(slot_at(index));
-    }
+    lock();
+    pool()->keepers[self].slot = -1;
+    bool told = fail(slot_at(index));
+    unlock();
     if (!told)
-        free_slot(index);
+        forget(index);
 }
 
 // Under the lock.
@@ -533,8 +551,9 @@ static void wake_for_work() {
 }
 
 void wake_another() {
-    const Locked lock(pool()->lock);
+    lock();
     wake_for_work();
+    unlock();
 }
 
 // ---- the turn to charge --------------------------------------------------------------------------------------------
@@ -560,19 +579,22 @@ static void set_batch(bool batch) {
 }
 
 static void get_in_line(bool batch) {
-    const Locked lock(pool()->lock);
+    lock();
     pool()->keepers[self].turn = ++pool()->tickets;
     set_batch(batch);
+    unlock();
 }
 
 static bool try_turn() {
-    const Locked lock(pool()->lock);
+    lock();
     Keeper &keeper = pool()->keepers[self];
-    if (pool()->charging >= 0 || next_in_turn() != &keeper)
-        return false;
-    pool()->charging = self;
-    keeper.turn = 0;
-    return true;
+    bool mine = pool()->charging < 0 && next_in_turn() == &keeper;
+    if (mine) {
+        pool()->charging = self;
+        keeper.turn = 0;
+    }
+    unlock();
+    return mine;
 }
 
 void take_charge_turn(bool batch) {
@@ -598,8 +620,9 @@ static void leave_line() {
 }
 
 void give_charge_turn() {
-    const Locked lock(pool()->lock);
+    lock();
     leave_line();
+    unlock();
 }
 
 // ---- the table of keepers ------------------------------------------------------------------------------------------
@@ -618,7 +641,7 @@ static int place_to_enter() {
 }
 
 int enter_pool() {
-    const Locked lock(pool()->lock);
+    lock();
     int place = pool()->closed ? -1 : place_to_enter();
     if (place >= 0) {
         Keeper &keeper = pool()->keepers[place];
@@ -631,6 +654,7 @@ int enter_pool() {
         keeper.batch = false;
         keeper.charges = keeper.commits = 0;
     }
+    unlock();
     return self = place;
 }
 
@@ -640,28 +664,27 @@ void leave_pool() {
     LWLockReleaseAll();
     ConditionVariableCancelSleep(); // before its memory is gone
     int orphans[nslots], norphans = 0;
-    {
-        const Locked lock(pool()->lock);
-        for (int i = 0; i < nslots; i++) {
-            Slot &slot = slot_at(i);
-            State state = state_of(slot);
-            if (slot.charger == self && state != State::free)
-                slot.charger = -1;
-            if (slot.client != nullptr && (state == State::charged || state == State::pending))
-                SetLatch(&slot.client->procLatch); // it looks whether there is a keeper, and starts one
-            if (slot.keeper != self)
-                continue;
-            if (state == State::charged)
-                slot.keeper = -1; // any other reads it
-            else if ((state == State::charging || state == State::running) && !fail(slot))
-                orphans[norphans++] = i;
-        }
-        leave_line();
-        pool()->keepers[self].life = Life::none;
-        pool()->keepers[self].process = nullptr;
+    lock();
+    for (int i = 0; i < nslots; i++) {
+        Slot &slot = slot_at(i);
+        State state = state_of(slot);
+        if (slot.charger == self && state != State::free)
+            slot.charger = -1;
+        if (slot.client != nullptr && (state == State::charged || state == State::pending))
+            SetLatch(&slot.client->procLatch); // it looks whether there is a keeper, and starts one
+        if (slot.keeper != self)
+            continue;
+        if (state == State::charged)
+            slot.keeper = -1; // any other reads it
+        else if ((state == State::charging || state == State::running) && !fail(slot))
+            orphans[norphans++] = i;
     }
+    leave_line();
+    pool()->keepers[self].life = Life::none;
+    pool()->keepers[self].process = nullptr;
+    unlock();
     for (int i = 0; i < norphans; i++)
-        free_slot(orphans[i]);
+        forget(orphans[i]);
     self = -1;
 }
 
@@ -680,7 +703,7 @@ static bool is_work(const Slot &slot, TimestampTz now, long *milliseconds) {
 
 bool becomes_idle(long *milliseconds) {
     bool work = false;
-    const Locked lock(pool()->lock);
+    lock();
     Keeper &keeper = pool()->keepers[self];
     TimestampTz now = GetCurrentTimestamp();
     keeper.reading_for = InvalidOid;
@@ -688,6 +711,7 @@ bool becomes_idle(long *milliseconds) {
     for (const Slot &slot : pool()->slots)
         work = work || is_work(slot, now, milliseconds);
     keeper.life = work ? Life::busy : Life::idle;
+    unlock();
     return !work;
 }
 
@@ -696,13 +720,14 @@ static int time_class(double microseconds) {
 }
 
 void count_charges(const int *slots, int charges, double microseconds) {
-    const Locked lock(pool()->lock);
+    lock();
     pool()->keepers[self].charges += charges;
     pool()->keepers[self].commits++;
     for (int i = 0; i < charges; i++) {
         int64 left = slots == nullptr ? 0 : slot_at(slots[i]).left;
         pool()->charge_times[time_class(microseconds + static_cast<double>(left))]++;
     }
+    unlock();
 }
 
 } // namespace dp::keeper

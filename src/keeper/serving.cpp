@@ -130,7 +130,7 @@ static ErrorData *in_transaction(Request *request, const char *lock_timeout, int
     PG_TRY();
     {
         if (is_cancelled(request->slot))
-            refuse_as(ERRCODE_QUERY_CANCELED, "the client has gone");
+            refuse_with(ERRCODE_QUERY_CANCELED, "the client has gone");
         SetCurrentStatementStartTimestamp();
         StartTransactionCommand();
         PushActiveSnapshot(GetTransactionSnapshot());
@@ -236,7 +236,7 @@ template <class Put> static void each_row(const release::Answer &answer, Put &&p
 
 // The client may hold a lock that this keeper would wait for, and waits for the keeper itself: no deadlock detector sees it.
 [[noreturn]] static void refuse_locked() {
-    refuse_as(ERRCODE_LOCK_NOT_AVAILABLE, "a lock is in the way");
+    refuse_with(ERRCODE_LOCK_NOT_AVAILABLE, "a lock is in the way");
 }
 
 [[noreturn]] static void refuse_uncommitted() {
@@ -463,8 +463,8 @@ static const char *lock_timeout_of(const Request *request) {
 }
 
 [[noreturn]] static void refuse_changed() {
-    refuse_as(ERRCODE_T_R_STATEMENT_COMPLETION_UNKNOWN, "the table or its settings changed while it was asked",
-              "Its charge stays. Ask again.");
+    refuse_with(ERRCODE_T_R_STATEMENT_COMPLETION_UNKNOWN, "the table or its settings changed while it was asked",
+                "Its charge stays. Ask again.");
 }
 
 // Limits the preparation of a request in a batch, in milliseconds, as the others of the batch wait for it. A request that is alone
@@ -488,19 +488,19 @@ static ErrorData *long_error(Request *request) {
 
 static ErrorData *locked_error(Request *request) {
     return error_of(request, [] {
-        refuse_as(ERRCODE_LOCK_NOT_AVAILABLE, "the restricted view or its table is locked by another transaction",
-                  "Ask again when the change of the table has ended. A transaction that has locked the "
-                  "table itself cannot ask.",
-                  "Nothing was charged.");
+        refuse_with(ERRCODE_LOCK_NOT_AVAILABLE, "the restricted view or its table is locked by another transaction",
+                    "Ask again when the change of the table has ended. A transaction that has locked the "
+                    "table itself cannot ask.",
+                    "Nothing was charged.");
     });
 }
 
 // Nothing of what another server has said while the transaction of the preparation ended.
 static ErrorData *away_error(Request *request) {
     return error_of(request, [&] {
-        refuse_as(ERRCODE_FDW_UNABLE_TO_ESTABLISH_CONNECTION,
-                  psprintf("a partition of %s cannot be reached", request->question->settings->relation_name),
-                  "Ask again later.", "Nothing was charged.");
+        refuse_with(ERRCODE_FDW_UNABLE_TO_ESTABLISH_CONNECTION,
+                    psprintf("a partition of %s cannot be reached", request->question->settings->relation_name),
+                    "Ask again later.", "Nothing was charged.");
     });
 }
 
@@ -766,9 +766,9 @@ static void answer(Request *request) {
 // ---- approvals -----------------------------------------------------------------------------------------------------
 
 [[noreturn]] static void refuse_unsettled(int64 id) {
-    refuse_as(ERRCODE_T_R_STATEMENT_COMPLETION_UNKNOWN,
-              psprintf("the answer to request " INT64_FORMAT " was not stored", id),
-              "The server log tells the cause. It has to be asked for again.", "Its charge stays.");
+    refuse_with(ERRCODE_T_R_STATEMENT_COMPLETION_UNKNOWN,
+                psprintf("the answer to request " INT64_FORMAT " was not stored", id),
+                "The server log tells the cause. It has to be asked for again.", "Its charge stays.");
 }
 
 // Stores the drawn answer, in a commit of its own, if the request is still what its charge has made of it. Tells the approver how

@@ -19,7 +19,6 @@
 #include "release/question_versions.hpp"
 #include "sql/analyst.hpp"
 #include "sql/call_arguments.hpp"
-#include "sql/passed_statement.hpp"
 #include "sql/told.hpp"
 
 namespace dp::sql {
@@ -77,7 +76,8 @@ static Parameters read_parameters(FunctionCallInfo fcinfo) {
         int argument = release_first_parameter + i;
         parameters.types[i] = get_fn_expr_argtype(fcinfo->flinfo, argument);
         if (!OidIsValid(parameters.types[i]))
-            refuse_as(ERRCODE_INDETERMINATE_DATATYPE, psprintf("could not determine the type of parameter $%d", i + 1));
+            refuse_with(ERRCODE_INDETERMINATE_DATATYPE,
+                        psprintf("could not determine the type of parameter $%d", i + 1));
         parameters.types[i] = query::parameter_type(parameters.types[i]);
         ParamExternData *value = &parameters.list->params[i];
         value->isnull = PG_ARGISNULL(argument);
@@ -302,8 +302,8 @@ static void check_columns(const Query *query, TupleDesc expected) {
         appendStringInfo(&columns, "%s%s %s", i > 0 ? ", " : "",
                          quote_identifier(NameStr(TupleDescAttr(desc, i)->attname)),
                          format_type_be(TupleDescAttr(desc, i)->atttypid));
-    refuse_as(ERRCODE_DATATYPE_MISMATCH, "the declared columns do not match those of the query",
-              psprintf("Write AS (%s).", columns.data));
+    refuse_with(ERRCODE_DATATYPE_MISMATCH, "the declared columns do not match those of the query",
+                psprintf("Write AS (%s).", columns.data));
 }
 
 // The result type is declared there, and nowhere else.

@@ -21,6 +21,11 @@ release::Ask ask_of(FunctionCallInfo fcinfo);
 // ask for others; or null.
 void ask_keeper(release::Ask *ask, ReturnSetInfo *result, EState *estate, query::Use use);
 
+// Parses one SELECT that is passed as text (dp_query, dp_explain), and expands its views.
+Query *rewrite_views(const char *text);
+// Says that nothing in the statement is a query on a restricted view, naming what it reads instead (42501, 55000).
+[[noreturn]] void refuse_unprotected(const Query *query);
+
 // NOTICE where an answer is less accurate than asked for: what stopped it is a function of what was answered, and public.
 void tell_short(const release::Reached &reached);
 

@@ -230,7 +230,7 @@ DP_CALL(dp_about) {
     catalog::Reading reading = catalog::Reading::open();
     catalog::Settings *settings = catalog::read_settings(reading, view);
     if (settings == nullptr && get_rel_name(view) == nullptr)
-        refuse_as(ERRCODE_UNDEFINED_TABLE, psprintf("relation with OID %u does not exist", view));
+        refuse_with(ERRCODE_UNDEFINED_TABLE, psprintf("relation with OID %u does not exist", view));
     if (settings == nullptr)
         refuse_state(psprintf("%s is not a restricted view", catalog::qualified_name(view)),
                      "Ask about a view that was made with dp_protect().");

@@ -16,8 +16,8 @@ namespace dp::sql {
 static AttrNumber checked_column(Oid relation, const char *name) {
     AttrNumber attno = get_attnum(relation, name);
     if (attno <= 0)
-        refuse_as(ERRCODE_UNDEFINED_COLUMN,
-                  psprintf("column \"%s\" of %s does not exist", name, catalog::qualified_name(relation)));
+        refuse_with(ERRCODE_UNDEFINED_COLUMN,
+                    psprintf("column \"%s\" of %s does not exist", name, catalog::qualified_name(relation)));
     return attno;
 }
 

@@ -11,7 +11,7 @@ namespace dp::sql {
 
 void require(FunctionCallInfo fcinfo, int argument, const char *name) {
     if (PG_ARGISNULL(argument))
-        refuse_as(ERRCODE_NULL_VALUE_NOT_ALLOWED, psprintf("%s must not be null", name));
+        refuse_with(ERRCODE_NULL_VALUE_NOT_ALLOWED, psprintf("%s must not be null", name));
 }
 
 static const char *name_of_argument(Oid function, int argument) {

@@ -10,34 +10,12 @@ using dp::catalog::Visit;
 
 namespace dp::sql {
 
-// Runs a statement for every column of the catalog that names a relation: format() writes it, the table's name as its first argument,
-// the column's as its second.
-template <class... T> static void run_for_columns(const Visit &visit, const char *format, const T &...values) {
-    const uint64 n =
-        run(visit,
-            "SELECT format($1, c.relname, a.attname) FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid "
-            "WHERE c.relnamespace = 'dp_rdr'::regnamespace AND c.relkind = 'r' AND NOT a.attisdropped "
-            "AND a.atttypid = 'dp_rdr.relation'::regtype",
-            format);
-    List *statements = NIL;
-    for (uint64 i = 0; i < n; i++)
-        statements = lappend(statements, visit.spi.text(i, 1));
-    for (auto *item : border::each<const char>(statements))
-        run(visit, item, values...);
-}
-
 void move_declarations(Oid from, Oid to) {
     Visit visit = Visit::write();
-    run_for_columns(visit, "UPDATE dp_rdr.%1$I SET %2$I = $2 WHERE %2$I::oid = $1", from, to);
+    for (auto *statement : border::each<const char>(
+             for_columns(visit, "relation", "UPDATE dp_rdr.%1$I SET %2$I = $2 WHERE %2$I::oid = $1")))
+        run(visit, statement, from, to);
     visit.leave();
-}
-
-void forget_dropped_relations(const Visit &visit) {
-    run_for_columns(
-        visit, psprintf("UPDATE dp_rdr.%%1$I SET %%2$I = %s WHERE ctid = ANY (ARRAY(SELECT x.ctid FROM dp_rdr.%%1$I x "
-                        "WHERE x.%%2$I::oid < %s AND NOT EXISTS (SELECT FROM pg_class r WHERE r.oid = x.%%2$I) "
-                        "FOR UPDATE SKIP LOCKED))",
-                        absent_sql("%2$I"), absent_sql("0")));
 }
 
 void refresh_owner(Oid relation) {

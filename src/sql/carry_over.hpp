@@ -8,10 +8,6 @@ namespace dp::sql {
 // All that the catalog says of a table or view says it of another one from now on.
 void move_declarations(Oid from, Oid to);
 
-// Gives what is declared of dropped tables and views a number that no relation has, so that a new one with the old number inherits
-// nothing. Rows that somebody has locked are left for the next time.
-void forget_dropped_relations(const catalog::Visit &visit);
-
 // Carries declarations over to a view that is not registered, and to its table, from earlier ones of their names. These must have
 // gone together, or the earlier table lives on as the shard of this one: Citus makes tables anew, with the views over them.
 // Roles with a policy may then select from the view. Without an earlier view does nothing.

@@ -3,8 +3,7 @@
 #include "border/guard.hpp"
 #include "border/versions.hpp"
 #include "catalog/lookup.hpp"
-#include "catalog/reviewers.hpp"
-#include "catalog/settings.hpp"
+#include "catalog/requests.hpp"
 #include "sql/decide_requests.hpp"
 extern "C" {
 #include <commands/async.h>
@@ -47,7 +46,7 @@ DP_CALL(dp_requests_channel) {
     Oid relation = table_behind(reading, PG_GETARG_OID(0)), role = GetUserId();
     const char *name = get_rel_name(relation);
     if (name == nullptr)
-        refuse_as(ERRCODE_UNDEFINED_TABLE, psprintf("relation with OID %u does not exist", relation));
+        refuse_with(ERRCODE_UNDEFINED_TABLE, psprintf("relation with OID %u does not exist", relation));
     const catalog::Bound *bound = catalog::read_bound(reading, relation);
     if (bound == nullptr || !(border::owns_relation(relation, role) || catalog::is_reviewer(reading, relation, role)))
         refuse_right(psprintf("role \"%s\" decides on no request about %s", GetUserNameFromId(role, false), name),

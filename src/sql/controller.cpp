@@ -8,7 +8,7 @@ namespace dp::sql {
 
 void check_owner(Oid relation) {
     if (!SearchSysCacheExists1(RELOID, ObjectIdGetDatum(relation)))
-        refuse_as(ERRCODE_UNDEFINED_TABLE, psprintf("relation with OID %u does not exist", relation));
+        refuse_with(ERRCODE_UNDEFINED_TABLE, psprintf("relation with OID %u does not exist", relation));
     if (!border::owns_relation(relation, GetUserId()))
         refuse_right(psprintf("must be owner of %s", catalog::qualified_name(relation)),
                      "The controller of a table is its owner.");
@@ -44,9 +44,9 @@ catalog::Settings *settings_of_view(Oid view) {
 }
 
 void refuse_moving(Oid relation) {
-    refuse_as(ERRCODE_LOCK_NOT_AVAILABLE,
-              psprintf("the domain of %s is being changed by another call", catalog::qualified_name(relation)),
-              "Try again.");
+    refuse_with(ERRCODE_LOCK_NOT_AVAILABLE,
+                psprintf("the domain of %s is being changed by another call", catalog::qualified_name(relation)),
+                "Try again.");
 }
 
 // Looks twice: after waiting for a join the domain has no tables any more. (A table whose domain was lost in a restore has none.)

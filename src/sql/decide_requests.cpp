@@ -118,8 +118,8 @@ void check_fetched_columns(const catalog::Requested &request, TupleDesc expected
     for (int i = 0; i < n; i++)
         appendStringInfo(&columns, "%s%s %s", i + before > 0 ? ", " : "",
                          quote_identifier(TextDatumGetCString(names[i])), format_type_be(release::type_kept(types[i])));
-    refuse_as(ERRCODE_DATATYPE_MISMATCH, "the declared columns are not those of the answer",
-              psprintf("Write AS (%s).", columns.data));
+    refuse_with(ERRCODE_DATATYPE_MISMATCH, "the declared columns are not those of the answer",
+                psprintf("Write AS (%s).", columns.data));
 }
 
 DP_CALL(dp_fetch) {
@@ -359,7 +359,7 @@ DP_CALL(dp_set_review) {
     run_with_oid(visit, "DELETE FROM dp_rdr.reviewer r WHERE r.relation::oid = $1", relation);
     for (int i = 0; i < n; i++) {
         if (nulls[i])
-            refuse_as(ERRCODE_NULL_VALUE_NOT_ALLOWED, "reviewers must not contain NULL");
+            refuse_with(ERRCODE_NULL_VALUE_NOT_ALLOWED, "reviewers must not contain NULL");
         (void)run(visit,
                   "INSERT INTO dp_rdr.reviewer (relation, reviewer) VALUES ($1::regclass, $2::regrole) "
                   "ON CONFLICT DO NOTHING",

@@ -21,7 +21,7 @@ static PublicCall arguments_of(FunctionCallInfo fcinfo) {
     require_first(fcinfo, 2);
     PublicCall call = {PG_GETARG_OID(0), protected_relation(PG_GETARG_OID(1))};
     if (get_rel_name(call.relation) == nullptr)
-        refuse_as(ERRCODE_UNDEFINED_TABLE, psprintf("relation with OID %u does not exist", call.relation));
+        refuse_with(ERRCODE_UNDEFINED_TABLE, psprintf("relation with OID %u does not exist", call.relation));
     return call;
 }
 

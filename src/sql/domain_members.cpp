@@ -32,8 +32,8 @@ void check_unmoved(Oid relation, const char *text, const Unit *unit) {
     for (int i = 0; same && i < unit->ncolumns; i++)
         same = now->columns[i] == unit->columns[i];
     if (!same)
-        refuse_as(ERRCODE_LOCK_NOT_AVAILABLE,
-                  psprintf("%s is being changed by another call", qualified_name(unit->parent)), "Try again.");
+        refuse_with(ERRCODE_LOCK_NOT_AVAILABLE,
+                    psprintf("%s is being changed by another call", qualified_name(unit->parent)), "Try again.");
 }
 
 // ---- dp_set_unit ---------------------------------------------------------------------------------------------------

@@ -18,7 +18,6 @@
 #include "rows/narrowed.hpp"
 #include "sql/analyst.hpp"
 #include "sql/refusal.hpp"
-#include "sql/passed_statement.hpp"
 #include "sql/told.hpp"
 
 namespace dp::sql {
@@ -204,7 +203,8 @@ void explain_leaf(Call *call, const List *earlier, const List *asked_before, con
     query::Leaf *leaf = release::check_own_ask(&ask);
     name_columns(leaf->query, call);
     if (leaf->noutputs != call->ncolumns)
-        refuse_as(ERRCODE_DATATYPE_MISMATCH, "the declared columns are not those of the query on the restricted view");
+        refuse_with(ERRCODE_DATATYPE_MISMATCH,
+                    "the declared columns are not those of the query on the restricted view");
     const release::Checked resolved = release::resolve(ask, leaf, false);
     const rows::Question *question = resolved.question;
     release::Terms terms = resolved.terms;

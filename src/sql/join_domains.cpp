@@ -125,20 +125,20 @@ static void check_whole(const Side &side) {
         refuse_beyond(from, into, verdict.reason);
     case catalog::Outcome::busy:
     case catalog::Outcome::changing:
-        refuse_as(verdict.outcome == catalog::Outcome::busy ? ERRCODE_LOCK_NOT_AVAILABLE
-                                                            : ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
-                  psprintf("the settings or the odometer of %s or %s are being changed", from.name, into.name),
-                  "Try again after the transaction that changes them has ended; if it is this one, commit it first.",
-                  "Nothing was joined.");
+        refuse_with(verdict.outcome == catalog::Outcome::busy ? ERRCODE_LOCK_NOT_AVAILABLE
+                                                              : ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
+                    psprintf("the settings or the odometer of %s or %s are being changed", from.name, into.name),
+                    "Try again after the transaction that changes them has ended; if it is this one, commit it first.",
+                    "Nothing was joined.");
     case catalog::Outcome::ahead:
         refuse_state(
             psprintf("the odometer of %s or %s is ahead of its domain", from.name, into.name),
             "dp_audit() says which; SELECT dp_set_odometer('...') begins an epoch behind both.",
             "Its totals are of a later epoch than its settings, as after a restore of a part. Nothing was joined.");
     case catalog::Outcome::lost:
-        refuse_as(ERRCODE_T_R_STATEMENT_COMPLETION_UNKNOWN,
-                  psprintf("it is not known whether %s and %s were joined", from.name, into.name),
-                  psprintf("dp_domain(%s) shows it. %s", quote_literal_cstr(into.name), hint));
+        refuse_with(ERRCODE_T_R_STATEMENT_COMPLETION_UNKNOWN,
+                    psprintf("it is not known whether %s and %s were joined", from.name, into.name),
+                    psprintf("dp_domain(%s) shows it. %s", quote_literal_cstr(into.name), hint));
     default:
         refuse_state(psprintf("%s and %s were not joined", from.name, into.name), hint);
     }

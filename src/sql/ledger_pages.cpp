@@ -29,7 +29,7 @@ ProtectedTable controlled_table(Oid argument) {
     Oid relation = OidIsValid(table.relation) ? table.relation : argument;
     const char *name = get_rel_name(relation);
     if (name == nullptr)
-        refuse_as(ERRCODE_UNDEFINED_TABLE, psprintf("relation with OID %u does not exist", relation));
+        refuse_with(ERRCODE_UNDEFINED_TABLE, psprintf("relation with OID %u does not exist", relation));
     if (!border::owns_relation(relation, GetUserId()))
         aclcheck_error(ACLCHECK_NOT_OWNER, get_relkind_objtype(get_rel_relkind(relation)), name);
     table.name = catalog::qualified_name(relation);

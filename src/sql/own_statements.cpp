@@ -7,8 +7,8 @@ using catalog::Visit;
 void refuse_row(const Visit &visit, uint64 rows) {
     const char *state = rows == 0 ? nullptr : visit.spi.text(0, 1);
     if (state != nullptr)
-        refuse_as(MAKE_SQLSTATE(state[0], state[1], state[2], state[3], state[4]), visit.spi.text(0, 2),
-                  visit.spi.text(0, 4), visit.spi.text(0, 3));
+        refuse_with(MAKE_SQLSTATE(state[0], state[1], state[2], state[3], state[4]), visit.spi.text(0, 2),
+                    visit.spi.text(0, 4), visit.spi.text(0, 3));
 }
 
 Reports kept_reports(const Visit &visit, uint64 n) {

@@ -77,10 +77,10 @@ void check_limits(Oid relation, const Unit *unit, const Limits &limits) {
         return;
     }
     if (!unit->keyed && limits.max_rows == 0)
-        refuse_as(ERRCODE_NULL_VALUE_NOT_ALLOWED,
-                  psprintf("max_rows must not be null: no key of %s says that a unit has one row",
-                           catalog::qualified_name(relation)),
-                  "Pass how many rows of one unit shall count, max_rows => 20, chosen without looking at the rows.");
+        refuse_with(ERRCODE_NULL_VALUE_NOT_ALLOWED,
+                    psprintf("max_rows must not be null: no key of %s says that a unit has one row",
+                             catalog::qualified_name(relation)),
+                    "Pass how many rows of one unit shall count, max_rows => 20, chosen without looking at the rows.");
     const int most = Max(limits.max_rows, 1);
     if (limits.max_groups > most)
         refuse_value(psprintf("max_groups is %d, above max_rows, %d", limits.max_groups, most),

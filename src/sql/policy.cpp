@@ -244,8 +244,8 @@ static Visit write_policies(const catalog::Settings *settings) {
     Visit visit = Visit::write();
     lock_declarations(visit, settings->relation);
     if (run(visit, "SELECT 1 FROM dp_rdr.restricted_view v WHERE v.view::oid = $1", settings->view) != 1)
-        refuse_as(ERRCODE_LOCK_NOT_AVAILABLE, psprintf("%s is being changed by another call", settings->view_name),
-                  "Try again.");
+        refuse_with(ERRCODE_LOCK_NOT_AVAILABLE, psprintf("%s is being changed by another call", settings->view_name),
+                    "Try again.");
     return visit;
 }
 

@@ -50,8 +50,8 @@ static void append_named_columns(StringInfo sql, Relation table, ArrayType *name
         const char *name = nulls[i] ? "" : TextDatumGetCString(elements[i]);
         AttrNumber attno = get_attnum(RelationGetRelid(table), name);
         if (attno <= 0)
-            refuse_as(ERRCODE_UNDEFINED_COLUMN, psprintf("column \"%s\" of %s does not exist", name,
-                                                         catalog::qualified_name(RelationGetRelid(table))));
+            refuse_with(ERRCODE_UNDEFINED_COLUMN, psprintf("column \"%s\" of %s does not exist", name,
+                                                           catalog::qualified_name(RelationGetRelid(table))));
         append_column(sql, TupleDescAttr(RelationGetDescr(table), attno - 1));
     }
 }

@@ -213,8 +213,8 @@ static bool has_all_columns(const catalog::Settings *settings) {
     Visit visit = Visit::write();
     lock_declarations(visit, settings->relation);
     if (run(visit, "SELECT v.all_columns FROM dp_rdr.restricted_view v WHERE v.view::oid = $1", settings->view) != 1)
-        refuse_as(ERRCODE_LOCK_NOT_AVAILABLE, psprintf("%s is being changed by another call", settings->view_name),
-                  "Try again.");
+        refuse_with(ERRCODE_LOCK_NOT_AVAILABLE, psprintf("%s is being changed by another call", settings->view_name),
+                    "Try again.");
     const bool all = catalog::value_at<bool>(0, 1);
     visit.leave();
     return all;

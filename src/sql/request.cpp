@@ -22,7 +22,6 @@
 #include "sql/call_arguments.hpp"
 #include "sql/refusal.hpp"
 #include "sql/decide_requests.hpp"
-#include "sql/passed_statement.hpp"
 extern "C" {
 #include <storage/lock.h>
 }

@@ -1,8 +1,8 @@
 // The types dp_rdr.role and dp_rdr.relation: oids like regrole and regclass, which a dump carries as names. A name of nothing is no
 // error here: COPY fails as a whole, and one role or table that is missing where a dump is restored would take along all policies,
 // requests and suspensions.
-#include "border/guard.hpp"
 #include "border/versions.hpp"
+#include "catalog/parameters.hpp"
 #include "sql/role_type.hpp"
 extern "C" {
 #include <common/hashfn.h>
@@ -60,24 +60,38 @@ DP_FUNCTION(dp_relation_out) {
     PG_RETURN_CSTRING(psprintf("%u", absent(relation)));
 }
 
-const char *absent_sql(const char *number) {
-    return psprintf("(%u | (%s::oid::bigint & %u))::oid", first_absent, number, ~first_absent);
+// Nobody but a keeper locks an odometer.
+List *for_columns(const catalog::Visit &visit, const char *type, const char *format) {
+    const uint64 n =
+        run(visit,
+            "SELECT format($2, c.relname, a.attname) FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid "
+            "WHERE c.relnamespace = 'dp_rdr'::regnamespace AND c.relkind = 'r' AND c.relname <> 'odometer' AND NOT "
+            "a.attisdropped "
+            "AND a.atttypid = ('dp_rdr.' || $1)::regtype",
+            type, format);
+    List *statements = NIL;
+    for (uint64 i = 0; i < n; i++)
+        statements = lappend(statements, visit.spi.text(i, 1));
+    return statements;
+}
+
+// catalog: where what is there is listed.
+static void forget_dropped(const catalog::Visit &visit, const char *type, const char *listed) {
+    const char *format =
+        psprintf("UPDATE dp_rdr.%%1$I SET %%2$I = (%u | (%%2$I::oid::bigint & %u))::oid WHERE ctid = ANY (ARRAY("
+                 "SELECT x.ctid FROM dp_rdr.%%1$I x WHERE x.%%2$I::oid < %u::oid "
+                 "AND NOT EXISTS (SELECT FROM %s r WHERE r.oid = x.%%2$I) FOR UPDATE SKIP LOCKED))",
+                 first_absent, ~first_absent, first_absent, listed);
+    for (auto *statement : border::each<const char>(for_columns(visit, type, format)))
+        visit.run(statement);
+}
+
+void forget_dropped_relations(const catalog::Visit &visit) {
+    forget_dropped(visit, "relation", "pg_class");
 }
 
 void forget_dropped_roles(const catalog::Visit &visit) {
-    static const char *const columns[][2] = {{"policy", "grantee"},
-                                             {"suspension", "grantee"},
-                                             {"suspension", "role"},
-                                             {"suspension", "session_role"},
-                                             {"reviewer", "reviewer"},
-                                             {"request", "requester"},
-                                             {"request", "session_role"}};
-    for (auto &[table, column] : columns)
-        visit.run(psprintf(
-            "UPDATE dp_rdr.%1$s t SET %2$s = %4$s WHERE t.ctid = ANY (ARRAY("
-            "SELECT x.ctid FROM dp_rdr.%1$s x WHERE x.%2$s::oid < %3$u::oid "
-            "AND NOT EXISTS (SELECT FROM pg_roles r WHERE r.oid = x.%2$s) FOR UPDATE SKIP LOCKED))",
-            table, column, first_absent, absent_sql(column)));
+    forget_dropped(visit, "role", "pg_roles");
     visit.run("DELETE FROM dp_rdr.stored_answer a WHERE a.ctid = ANY (ARRAY(SELECT x.ctid FROM dp_rdr.stored_answer x "
               "WHERE NOT EXISTS (SELECT FROM pg_roles r WHERE r.oid = x.grantee) FOR UPDATE SKIP LOCKED))");
 }

@@ -5,11 +5,13 @@
 
 namespace dp::sql {
 
-// Gives the rows of roles that were dropped a number that no role has, so that a new role with the old one inherits nothing. Rows that
-// somebody has locked are left for the next time.
-void forget_dropped_roles(const catalog::Visit &visit);
+// Returns the statements that format() makes of the name of the table and of the column (%1$I, %2$I), for every column of the catalog of a
+// type, 'role' or 'relation': List of char *.
+List *for_columns(const catalog::Visit &visit, const char *type, const char *format);
 
-// Returns an expression in SQL for the number that stands for one that is gone. number: an expression for the one that it had.
-const char *absent_sql(const char *number);
+// Give the rows of roles, of tables and views that were dropped a number that nothing has, so that a new one with the old number
+// inherits nothing. Rows that somebody has locked are left for the next time.
+void forget_dropped_roles(const catalog::Visit &visit);
+void forget_dropped_relations(const catalog::Visit &visit);
 
 } // namespace dp::sql

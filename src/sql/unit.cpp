@@ -73,8 +73,8 @@ static AttrNumber *find_columns(Oid relation, const List *names) {
         auto *name = static_cast<const char *>(list_nth(names, i));
         columns[i] = get_attnum(relation, name);
         if (columns[i] <= 0)
-            refuse_as(ERRCODE_UNDEFINED_COLUMN,
-                      psprintf("column \"%s\" of %s does not exist", name, qualified_name(relation)));
+            refuse_with(ERRCODE_UNDEFINED_COLUMN,
+                        psprintf("column \"%s\" of %s does not exist", name, qualified_name(relation)));
         for (int j = 0; j < i; j++)
             if (columns[j] == columns[i])
                 refuse_value(psprintf("column \"%s\" is twice in the unit", name), "Name it once.");
