@@ -140,7 +140,7 @@ SELECT dp_protect('read_often', 'read_often_dp', unit => 'person', max_rows => 3
 SELECT dp_set_bounds('read_often', 'n', 0, 100), dp_set_bounds('read_once', 'n', 0, 100), dp_set_odometer('read_often', 'none', NULL, 0), dp_set_odometer('read_once', 'none', NULL, 0);
 SELECT dp_grant('read_often_dp', 'regress_quantile', tau => 0, epsilon_max => 100, candidates => '{100}'), dp_grant('read_once_dp', 'regress_quantile', tau => 0, epsilon_max => 100, candidates => '{100}');
 SET ROLE regress_quantile;
-SELECT percentile_disc(0.3) WITHIN GROUP (ORDER BY n) BETWEEN 26 AND 34 AS third, max(n) >= 90 AS highest, max(n) FILTER (WHERE n < 50) BETWEEN 40 AND 49 AS below, count(*) BETWEEN 980 AND 1020 AS rows FROM read_often_dp;
+SELECT percentile_disc(0.3) WITHIN GROUP (ORDER BY n) BETWEEN 26 AND 34 AS third, max(n) >= 90 AS highest, percentile_disc(0.5) WITHIN GROUP (ORDER BY n) FILTER (WHERE n < 50) BETWEEN 20 AND 30 AS below, count(*) BETWEEN 960 AND 1040 AS rows FROM read_often_dp;
 SELECT high, q - CASE WHEN high THEN 75 ELSE 25 END BETWEEN -3 AND 3 AS middle, people BETWEEN 48 AND 52 AS people FROM
     (SELECT n > 50 AS high, percentile_disc(0.5) WITHIN GROUP (ORDER BY n) AS q, count(DISTINCT person) AS people FROM read_often_dp WHERE n > 50 IS NOT NULL GROUP BY 1) x ORDER BY 1;
 SELECT max(n), max(n * 2) FROM read_often_dp;
