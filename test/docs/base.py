@@ -2,9 +2,11 @@
 """What the claim of doc/guarantee.md rests on: the files of its table of the proof, by step, with their lines.
 
 Files of the table of plug-ins are counted apart: each carries a promise of its own, and one that is not used is not
-trusted. A module, a header and its source, is counted once, where it is named first. make base prints it; the suite
-rooms compares both tables with the tree.
+trusted. A module, a header and its source, is counted in each step that names it, and once in the sum. make base prints it;
+the suite rooms compares both tables with the tree, and the table of the proof with the planted mistakes that it names.
 """
+import importlib.machinery
+import importlib.util
 import pathlib
 import re
 import sys
@@ -33,20 +35,23 @@ def plain(text):
     return re.sub(r" ?\(\[[^\]]*\]\([^)]*\)\)|`", "", text)
 
 
+def planting():
+    """The script that plants mistakes, as a module."""
+    loader = importlib.machinery.SourceFileLoader("plant", str(ROOT / "test/mutants/plant"))
+    module = importlib.util.module_from_spec(importlib.util.spec_from_loader("plant", loader))
+    loader.exec_module(module)
+    return module
+
+
 class Base:
-    """The steps with the modules that are counted there, and the plug-ins with theirs."""
+    """The steps with their modules and the numbers of their planted mistakes, and the plug-ins with their modules."""
 
     def __init__(self):
         self.plugins = [(cells[0], cells[1], modules) for cells, modules in rows("plug-ins")]
-        apart = {module for _, _, modules in self.plugins for module in modules}
-        self.named, self.steps, seen = set(), [], set()
-        for cells, modules in rows("proof"):
-            self.named |= set(modules)
-            own = [module for module in dict.fromkeys(modules) if module not in apart | seen]
-            seen |= set(own)
-            if own:
-                self.steps.append((plain(cells[0]), own))
-        self.modules = seen
+        self.apart = {module for _, _, modules in self.plugins for module in modules}
+        self.steps = [(plain(cells[0]), list(dict.fromkeys(modules)), cells) for cells, modules in rows("proof")]
+        self.named = {module for _, modules, _ in self.steps for module in modules}
+        self.modules = self.named - self.apart
 
     @staticmethod
     def sections(cell):
@@ -78,12 +83,30 @@ class Base:
                       for number in self.sections(section) or ["at all"] if number not in titles]
         return found
 
+    def strays(self):
+        """Planted mistakes that the table of the proof names for a step, and that change none of its files."""
+        plant, found = planting(), []
+        tree = plant.Tree(ROOT)
+        for step, modules, cells in self.steps:
+            for number in re.findall(r"\d+", cells[-1]):
+                file = next((ROOT / "test/mutants").glob(f"{number}-*.edit"), None)
+                try:
+                    changed = [path.relative_to(ROOT) for path in plant.apply(tree, plant.read_edits(file)[1] if file else [])]
+                except plant.Unplantable:
+                    changed = []
+                if not any(str(path.with_suffix("")) in modules or f"`{path}`" in cells[1] for path in changed):
+                    found.append(f"{step}: {number} changes {', '.join(map(str, changed)) or 'nothing'}")
+        return found
+
     def show(self):
-        for step, modules in self.steps:
-            print(f"{sum(map(lines_of, modules)):6}  {step}")
+        seen = set(self.apart)
+        for step, modules, _ in self.steps:
+            print(f"{sum(lines_of(module) for module in modules if module not in self.apart):6}  {step}")
             for module in modules:
-                print(f"        {lines_of(module):6}  {module}")
-        print(f"{self.lines():6}  the base, {len(self.modules)} modules\n")
+                mark = " (a plug-in)" if module in self.apart else " (above as well)" if module in seen else ""
+                print(f"        {lines_of(module):6}  {module}{mark}")
+            seen |= set(modules)
+        print(f"{self.lines():6}  the base, {len(self.modules)} modules, each counted once\n")
         total = 0
         for name, section, modules in self.plugins:
             n = sum(map(lines_of, modules))

@@ -205,6 +205,7 @@ def report(sources):
     yield "each base name is that of one module", [f"{name}: {' '.join(twice[name])}" for name in sorted(set(twice) - names)], \
         [f"{name} is that of one by now" for name in sorted(names - set(twice))]
     yield "the steps of the proof name files, and plug-ins sections of the formulas", base.Base().faults(), []
+    yield "each mistake that a step of the proof names changes a file of it", base.Base().strays(), []
     now = reached(sources)
     for what in sorted(set(numbers) | set(now)):
         n, parts = now.get(what, (0, []))
