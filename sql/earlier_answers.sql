@@ -39,7 +39,7 @@ SELECT earlier_error('SELECT (SELECT count(*) FROM earlier_pool_dp WHERE lane = 
 SELECT earlier_error($$SELECT * FROM dp_query('SELECT count(*) FROM earlier_pool_dp WHERE id < 50') AS (n bigint) UNION ALL
                        SELECT * FROM dp_query('SELECT count(*) FROM earlier_gym_dp') AS (n bigint)$$);
 -- A timeout has no DETAIL of its own.
-SET LOCAL statement_timeout = '1s';
+SET LOCAL statement_timeout = '1900ms'; -- the lock is waited for for two seconds
 SELECT earlier_error('SELECT count(*) FROM earlier_pool_dp WHERE id < 60 UNION ALL SELECT count(*) FROM earlier_gym_dp');
 SET LOCAL statement_timeout = 0;
 -- An answer that is given again has cost nothing.

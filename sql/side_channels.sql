@@ -74,7 +74,7 @@ SELECT format('ALTER DATABASE %I SET work_mem = %L', current_database(), '64kB')
 SET ROLE regress_second;
 SELECT other, count(*) FROM many_dp WHERE id <= 10000 GROUP BY 1;
 RESET ROLE;
-SELECT FROM pg_sleep(1.5);
+:new_keepers;
 SELECT pg_stat_force_next_flush();
 SELECT temporary_files() - :before AS the_view_does_not;
 :usual;
@@ -82,7 +82,7 @@ SELECT temporary_files() - :before AS the_view_does_not;
 RESET work_mem;
 
 -- Scan counters of this session (C07): those of the statements above are still in them, none is added. Nor to those of the
--- server, once the keeper has passed on what it has counted; those of its ledger are there.
+-- server, once the keeper has passed on what it has counted, at the latest when it ends; those of its ledger are there.
 SELECT pg_stat_force_next_flush();
 SELECT pg_stat_get_tuples_returned('thick'::regclass) AS returned, pg_stat_get_numscans('thick'::regclass) AS scans,
        pg_stat_get_tuples_inserted('dp_rdr.ledger_row'::regclass) AS charges \gset server_
@@ -96,7 +96,7 @@ SELECT pg_stat_get_xact_tuples_returned(oid) - :before_returned AS returned,
 FROM pg_class WHERE relname = 'thick';
 COMMIT;
 RESET ROLE;
-SELECT FROM pg_sleep(1.5);
+:new_keepers;
 SELECT pg_stat_get_tuples_returned('thick'::regclass) - :server_returned AS returned,
        pg_stat_get_numscans('thick'::regclass) - :server_scans AS scans,
        pg_stat_get_tuples_inserted('dp_rdr.ledger_row'::regclass) - :server_charges AS charges;

@@ -166,7 +166,7 @@ UPDATE hole SET victim = 4242;
 SET ROLE regress_analyst;
 SELECT buffers($$SELECT count(*) FROM fragile_dp WHERE long_text > 'a' AND id + 1 > 0$$) - :early AS buffers_of_a_later_error;
 
--- A keeper has the database's work_mem: with a small one it writes its groups out, and says what it counted when it is idle.
+-- A keeper has the database's work_mem: with a small one it writes its groups out, and says what it counted when it ends.
 RESET ROLE;
 UPDATE hole SET victim = 19999;
 SELECT format('ALTER DATABASE %I SET work_mem = %L', current_database(), '64kB') AS small,
@@ -180,12 +180,11 @@ SET ROLE regress_analyst;
 SELECT attempt('SELECT id, id + 1, count(*) FROM fragile_dp GROUP BY 1, 2');
 SELECT id, id + 1, count(*) FROM fragile_dp GROUP BY 1, 2;
 RESET ROLE;
-SELECT pg_sleep(1.5);
+SELECT bool_and(pg_terminate_backend(pid, 5000)) AS others_start FROM pg_stat_activity
+WHERE backend_type = 'dp_rdr keeper' AND datname = current_database();
 SELECT pg_stat_force_next_flush();
 SELECT temporary_files() - :before AS files_of_an_error;
 :usual;
-SELECT bool_and(pg_terminate_backend(pid, 5000)) AS others_start FROM pg_stat_activity
-WHERE backend_type = 'dp_rdr keeper' AND datname = current_database();
 
 :whole;
 DROP FUNCTION buffers, temporary_files;

@@ -159,7 +159,7 @@ run_attacks() {
 watched='shared_preload_libraries=dp_rdr,pg_stat_statements,auto_explain'
 
 run_fuzz() {
-    run_attacks -o "$watched" -- python3 test/attacks/fuzz.py --statements 2000 --seconds 100
+    run_attacks -o "$watched" -- python3 test/attacks/fuzz.py --statements 2000 --seconds 600
 }
 
 # Citus is in no archive of Debian: it is tried where somebody has built it for this server.

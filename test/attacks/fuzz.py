@@ -171,6 +171,8 @@ CHANGING = re.compile(r"random|tablesample \w+ \([\d.]+\)(?! repeatable)|now\(|t
 UNCHANGING = re.compile(r"\bpg_catalog\.|\bas \w+\)")
 
 INTERNAL = {"XX000", "XX001", "XX002", "57P02", "lost"}
+# What a busy machine decides: a time limit, a lock, workers that come late.
+CUT_OFF = {"57014", "55P03", "53300", "57P03"}
 # The parser of PostgreSQL says this of unknownin() in an output column, before it knows what is asked.
 OF_THE_PARSER = "failed to find conversion function from unknown to text"
 
@@ -201,8 +203,16 @@ class Judge:
 
         return self.neighbours.both(one)
 
+    def sent_evenly(self, statement):
+        """Where one database alone was cut off, it is asked again: that differs each time if a row decides it."""
+        for _ in range(3):
+            pair = self.send(statement)
+            if pair[0][0].sqlstate() == pair[1][0].sqlstate() or not {reply.sqlstate() for reply, _ in pair} & CUT_OFF:
+                break
+        return pair
+
     def complaints(self, statement):
-        (one, charges), (other, other_charges) = self.send(statement)
+        (one, charges), (other, other_charges) = self.sent_evenly(statement)
         states = {one.sqlstate(), other.sqlstate()}
         self.outcomes[("answered" if charges else "free") if states == {""} else sorted(states)[-1]] += 1
         if shows_canary(one) or shows_canary(other):
@@ -258,7 +268,10 @@ def differences(neighbours, statement):
     """What is wrong with the replies to a statement that has to look the same whether the victim is there or not; and the
     SQLSTATE."""
     complaints = []
-    one, other = neighbours.both(lambda world: world.send("analyst", statement))
+    for _ in range(3):
+        one, other = neighbours.both(lambda world: world.send("analyst", statement))
+        if one.sqlstate() == other.sqlstate() or not {one.sqlstate(), other.sqlstate()} & CUT_OFF:
+            break
     if shows_canary(one) or shows_canary(other):
         complaints.append("shows the canary")
     complaints += [f"ends with {error}" for error in internal_errors(one) | internal_errors(other)]

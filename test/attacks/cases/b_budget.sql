@@ -66,8 +66,7 @@ CREATE TEMP TABLE own (a integer)
   ! INSERT INTO own SELECT count(*) FROM person_dp
 
 -- B06 CHARGED 1
-SET statement_timeout = '500ms'
-  ! DO $$ DECLARE n bigint; BEGIN SELECT count(*) INTO n FROM person_dp; PERFORM pg_sleep(2); END $$
+! DO $$ DECLARE n bigint; BEGIN SELECT count(*) INTO n FROM person_dp; PERFORM pg_cancel_backend(pg_backend_pid()); PERFORM pg_sleep(2); END $$
 BEGIN
   SELECT count(*) FROM person_dp
   SET LOCAL statement_timeout = '50ms'
