@@ -41,6 +41,16 @@ SELECT shown(U&'SELECT count(*) FROM shown_dp WHERE town = ''a\202Eb\000Ac\200Bd
 SELECT shown('SELECT count(*) FROM shown_dp WHERE cost::numeric(5, 1) > 2', 'SELECT count(*) FROM shown_dp WHERE cost::numeric(5, 0) > 2', 'SELECT count(*) FROM shown_dp WHERE age / 7.0 = 4 AND age::smallint <> -3',
     'SELECT count(*) FROM shown_dp WHERE town COLLATE "POSIX" < ''c''', 'SELECT count(*) FROM shown_dp WHERE town::varchar(3) = ANY (ARRAY[''a'', ''b''])',
     'SELECT count(*) FROM shown_dp WHERE CASE ward WHEN 1 THEN true WHEN 2 THEN age > 30 END', 'SELECT count(*) FROM shown_dp WHERE CASE age > 30 WHEN true THEN ward = 1 WHEN false THEN ward = 2 ELSE NULL END');
+-- What folding has made equal is one measure, charged once; and what is always true filters nothing.
+SELECT shown('SELECT count(*) FILTER (WHERE age > 20 + 2), count(*) FILTER (WHERE age > 22), count(*), count(*) FILTER (WHERE 1 < 2), sum(age * (1 + 1)), sum(age * 2) FROM shown_dp');
+SELECT parameters ->> 'k1' AS k1, parameters -> 'measures' FROM dp_rdr.ledger_row ORDER BY id DESC LIMIT 1;
+SET ROLE regress_analyst;
+SELECT a = b, c = d, e = f FROM (SELECT count(*) FILTER (WHERE age > 20 + 2) a, count(*) FILTER (WHERE age > 22) b, count(*) c, count(*) FILTER (WHERE 1 < 2) d,
+    sum(age * (1 + 1)) e, sum(age * 2) f FROM shown_dp) s;
+RESET ROLE;
+-- Measures are described as the text has them.
+SELECT shown(U&'SELECT sum(CASE WHEN town = ''a\202Eb'' THEN age ELSE 2 * 3 END) FROM shown_dp');
+SELECT parameters -> 'measures' -> 0 ->> 'expression' FROM dp_rdr.ledger_row ORDER BY id DESC LIMIT 1;
 -- The time zone of an answer that may depend on it; a question that does not is the same one in all of them.
 SET TimeZone TO 'Asia/Tokyo';
 SELECT shown('SELECT count(*) FROM shown_dp WHERE seen < DATE ''2026-01-15''', 'SELECT count(*) FROM shown_dp WHERE seen < ''2026-01-15''',

@@ -257,23 +257,27 @@ struct Printer {
         return text;
     }
 
-    std::string arguments_of(const Measure &measure) {
+    std::vector<std::string> arguments_of(const Measure &measure) {
         std::vector<std::string> texts;
         for (const Column &column : measure.person)
             texts.push_back(printed_column(column.source, column.name));
         for (const Expression &argument : measure.arguments)
             texts.push_back(printed_expression(argument, plan.per_person.has_value()));
-        const std::string list = list_of(texts);
+        return texts;
+    }
+
+    std::string printed_arguments(const Measure &measure) {
+        const std::vector<std::string> texts = arguments_of(measure);
         if (measure.kind == Kind::rows)
             return "*";
-        if (measure.kind == Kind::people || measure.kind == Kind::values)
-            return texts.size() > 1 ? "DISTINCT (" + list + ")" : "DISTINCT " + list;
-        return list;
+        const bool distinct = measure.kind == Kind::people || measure.kind == Kind::values;
+        const std::string list = list_of(texts);
+        return !distinct ? list : texts.size() > 1 ? "DISTINCT (" + list + ")" : "DISTINCT " + list;
     }
 
     std::string printed_measure(const Measure &measure) {
         const std::string filter = printed_filter(measure.filter, plan.per_person.has_value());
-        const std::string arguments = arguments_of(measure);
+        const std::string arguments = printed_arguments(measure);
         if (measure.kind == Kind::quantile && measure.fraction > 0 && measure.fraction < fraction_one)
             return "percentile_disc(" + printed_fraction(measure.fraction) + ") WITHIN GROUP (ORDER BY " + arguments + ")" +
                    filter;
@@ -302,6 +306,10 @@ struct Printer {
 
 std::string print(const Plan &plan, bool utf8) {
     return Printer(plan, utf8).printed_plan();
+}
+
+std::string print_arguments(const Plan &plan, std::size_t measure, bool utf8) {
+    return Printer::list_of(Printer(plan, utf8).arguments_of(plan.measures[measure]));
 }
 
 } // namespace dp::plan

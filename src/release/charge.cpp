@@ -3,52 +3,31 @@
 #include "privacy/quantile.hpp"
 
 #include "catalog/decimals.hpp"
-#include "rows/aggregate_arguments.hpp"
 #include "rows/unit_checks.hpp"
-#include "rows/texts.hpp"
+#include "rows/plan_of.hpp"
+#include "rows/question_plan.hpp"
 
 namespace dp::release {
 
 static const char *name_of(Algorithm algorithm) {
-    switch (algorithm) {
-    case Algorithm::within_domain:
-        return "within_domain";
-    case Algorithm::profile:
-        return "profile";
-    case Algorithm::within_data:
-        return "within_data";
-    case Algorithm::find_epsilon:
-        return "find_epsilon";
-    case Algorithm::find_from_output:
-        return "find_from_output";
-    case Algorithm::released:
-        return "released";
-    case Algorithm::find_and_release:
-        return "find_and_release";
-    case Algorithm::approved:
-        return "approved";
-    }
-    pg_unreachable();
+    static const char *const names[] = {"within_domain", "profile",          "released",         "within_data",
+                                        "find_epsilon",  "find_and_release", "find_from_output", "approved"};
+    static_assert(std::size(names) == static_cast<int>(Algorithm::approved) + 1);
+    return names[static_cast<int>(algorithm)];
 }
 
 static const char *name_of(privacy::MeasureKind kind) {
-    switch (kind) {
-    case privacy::MeasureKind::count:
-        return "count";
-    case privacy::MeasureKind::sum:
-        return "sum";
-    case privacy::MeasureKind::pair:
-        return "pair";
-    case privacy::MeasureKind::triple:
-        return "triple";
-    case privacy::MeasureKind::quantile:
-        return "quantile";
-    case privacy::MeasureKind::products:
-        return "products";
-    case privacy::MeasureKind::moments:
-        return "moments";
-    }
-    pg_unreachable();
+    static const char *const names[] = {"count", "sum", "pair", "triple", "quantile", "products", "moments"};
+    static_assert(std::size(names) == static_cast<int>(privacy::MeasureKind::moments) + 1);
+    return names[static_cast<int>(kind)];
+}
+
+// Adds the arguments of a measure, as the text of the question has them. They are cut where they are long.
+static void describe_arguments(StringInfo json, const rows::Question *question, int j) {
+    constexpr int most = 200;
+    const char *text = rows::text_of_arguments(question->plan, rows::place_in_plan(question, j));
+    const int length = static_cast<int>(strlen(text));
+    escape_json(json, length <= most ? text : psprintf("%.*s...", pg_mbcliplen(text, length, most), text));
 }
 
 static void describe_measure(StringInfo json, const rows::Question *question, int j) {
@@ -68,7 +47,7 @@ static void describe_measure(StringInfo json, const rows::Question *question, in
         int call = measure.calls.front();
         bool column = question->argument_columns[call] != InvalidAttrNumber;
         appendStringInfoString(json, column ? ", \"column\": " : ", \"expression\": ");
-        escape_json(json, rows::argument_text(question, call));
+        describe_arguments(json, question, j);
     }
     if (const privacy::Bounds *second = rows::bounds_of_x(question, j))
         appendStringInfo(json, ", \"lower_x\": %s, \"upper_x\": %s", second->lower.c_str(), second->upper.c_str());
@@ -155,7 +134,7 @@ static void describe_totals(StringInfo json, const rows::Question *question) {
         if (question->totals[j].text == nullptr)
             continue;
         appendStringInfoString(json, any ? ", " : ", \"totals\": {");
-        escape_json(json, rows::argument_text(question, (*question->measures)[j].calls.front()));
+        describe_arguments(json, question, j);
         appendStringInfo(json, ": %s", question->totals[j].text);
         any = true;
     }

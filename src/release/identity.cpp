@@ -5,6 +5,7 @@
 #include "rows/unit_checks.hpp"
 #include "rows/groups.hpp"
 #include "rows/plan_of.hpp"
+#include "rows/question_plan.hpp"
 #include "rows/quantiles.hpp"
 #include "rows/visible_groups.hpp"
 
@@ -134,15 +135,6 @@ static const int *order_of_measures(const rows::Question *question) {
     return order;
 }
 
-// Returns the place in the plan of the measure that is compared with a threshold; -1: there is none.
-static int place_of_compared(const rows::Question *question) {
-    const int unasked = question->thresholded && question->measures->front().calls.empty() ? 1 : 0;
-    for (int i = unasked; question->thresholded && i < question->nmeasures; i++)
-        if (question->measure_order[i] == 0)
-            return i - unasked;
-    return -1;
-}
-
 // Returns the coordinates of a group in that order.
 static const int *add_measures(StringInfo text, const rows::Question *question) {
     int at = 0;
@@ -171,7 +163,7 @@ void add_identity(StringInfo bytes, Datum hash) {
 
 Identity identity_of(const rows::Question *question) {
     border::SettingsScope settings = border::SettingsScope::enter(); // those under which texts mean one thing
-    const bytea *bytes = rows::bytes_of_plan(question->plan, place_of_compared(question));
+    const bytea *bytes = rows::bytes_of_plan(question->plan, question->thresholded ? rows::place_in_plan(question, 0) : -1);
     StringInfoData text;
     initStringInfo(&text);
     add_number(&text, "plan", VARSIZE_ANY_EXHDR(bytes));

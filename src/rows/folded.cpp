@@ -27,6 +27,27 @@ static void fold_arguments(const query::Leaf *leaf, ParamListInfo parameters) {
     }
 }
 
+// Returns the number of the first element that is equal to that of this number; -1 stays.
+static int first_equal(const List *list, int number) {
+    int first = Min(number, 0);
+    while (first < number && !equal(list_nth(list, first), list_nth(list, number)))
+        first++;
+    return first;
+}
+
+static bool is_always_true(Node *filter) {
+    return IsA(filter, Const) && !castNode(Const, filter)->constisnull &&
+           DatumGetBool(castNode(Const, filter)->constvalue);
+}
+
+// Makes one measure, charged once, of aggregates that folding has made equal.
+static void merge_equal(const query::Leaf *leaf, query::Aggregate *aggregate) {
+    aggregate->argument = first_equal(leaf->arguments, aggregate->argument);
+    aggregate->filter = first_equal(leaf->filters, aggregate->filter);
+    if (aggregate->filter >= 0 && is_always_true(static_cast<Node *>(list_nth(leaf->filters, aggregate->filter))))
+        aggregate->filter = -1;
+}
+
 void fold_leaf(query::Leaf *leaf, ParamListInfo parameters) {
     fold(&leaf->where, parameters);
     ListCell *cell;
@@ -46,8 +67,10 @@ void fold_leaf(query::Leaf *leaf, ParamListInfo parameters) {
     for (int i = 0; i < leaf->nkeys; i++)
         fold(&leaf->keys[i].expression, parameters);
     fold_arguments(leaf, parameters);
-    for (int i = 0; i < leaf->naggregates; i++)
+    for (int i = 0; i < leaf->naggregates; i++) {
         fold(&leaf->aggregates[i].fraction, parameters);
+        merge_equal(leaf, &leaf->aggregates[i]);
+    }
 }
 
 } // namespace dp::rows

@@ -5,7 +5,8 @@
 
 namespace dp::rows {
 
-// Puts values in the places of parameters and constant expressions, wherever the leaf has them. Once that is done, nothing below needs
+// Puts values in the places of parameters and constant expressions, wherever the leaf has them. Aggregates that are equal then take
+// the same argument and filter. Once that is done, nothing below needs
 // the parameters. Errors: those of query::fold_constants.
 void fold_leaf(query::Leaf *leaf, ParamListInfo parameters);
 

@@ -272,6 +272,10 @@ const char *text_of_plan(const plan::Plan *plan) {
     return copied([&](bool utf8) { return plan::print(*plan, utf8); });
 }
 
+const char *text_of_arguments(const plan::Plan *plan, int measure) {
+    return copied([&](bool utf8) { return plan::print_arguments(*plan, measure, utf8); });
+}
+
 const char *quoted_text(const char *text) {
     return copied([&](bool utf8) { return plan::Words{utf8}.quoted_text(text); });
 }

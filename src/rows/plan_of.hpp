@@ -17,8 +17,9 @@ namespace dp::rows {
 // aggregate asks for come first. Both live in the current memory context. Under pinned settings.
 const plan::Plan *plan_of(const query::Leaf *leaf, const std::vector<privacy::Measure> &measures, const int **order);
 
-// Returns the SQL text of a plan; and a text as a constant of such a text, with its escapes.
+// Returns the SQL text of a plan, or of the arguments of a measure; and a text as a constant of such a text, with its escapes.
 const char *text_of_plan(const plan::Plan *plan);
+const char *text_of_arguments(const plan::Plan *plan, int measure);
 const char *quoted_text(const char *text);
 // Whether two measures of a plan have the same bytes.
 bool has_equal_measures(const plan::Plan *plan);

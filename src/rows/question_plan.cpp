@@ -69,4 +69,11 @@ void find_plan(Question *question) {
     settings.leave();
 }
 
+int place_in_plan(const Question *question, int measure) {
+    int unasked = 0, i = 0;
+    for (; question->measure_order[i] != measure; i++)
+        unasked += (*question->measures)[question->measure_order[i]].calls.empty() ? 1 : 0;
+    return (*question->measures)[measure].calls.empty() ? -1 : i - unasked;
+}
+
 } // namespace dp::rows
