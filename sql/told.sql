@@ -115,6 +115,16 @@ SELECT noise > 32 AS t, numbers FROM dp_last_release();
 SELECT FROM (SELECT town, avg(score) AS a FROM shop.guest_dp WHERE age > 200 AND town IS NOT NULL GROUP BY town) t LIMIT 1;
 SELECT FROM (SELECT town, avg(score) AS a FROM shop.guest_dp WHERE age > 201 AND town IS NOT NULL GROUP BY town) t LIMIT 1;
 SELECT column_name, numbers, noise > 32 AS noise, rows_hidden FROM dp_last_release();
+-- Coarse: of 120 people each, error95 is 30. That half of them lie within it of 0, or four fifths by weight beyond 200, happens in fewer than 1
+-- of 1e30 runs. Averages of the smaller scores are right to more than 15 % of them.
+SELECT FROM (SELECT score / 2 AS pair, count(*) AS n FROM shop.guest_dp GROUP BY 1) t LIMIT 1;
+SELECT FROM (SELECT score / 2 AS pair, count(*) AS n FROM shop.guest_dp GROUP BY 1) t LIMIT 1;
+SELECT column_name, numbers, noise < 20 AS few, coarse > 40 AS coarse FROM dp_last_release();
+SELECT FROM (SELECT score / 2 AS pair, avg(score) AS a FROM shop.guest_dp GROUP BY 1) t LIMIT 1;
+SELECT column_name, numbers, noise < 20 AS few, coarse > 25 AS coarse FROM dp_last_release();
+-- All people are no coarse number.
+SELECT FROM (SELECT count(*) AS n, avg(score) FROM shop.guest_dp) t;
+SELECT column_name, numbers, noise, coarse FROM dp_last_release();
 RESET ROLE;
 DISCARD ALL;
 LOAD 'dp_rdr';
@@ -143,6 +153,28 @@ SELECT dp_set_people('shop.guest', 6000);
 SET ROLE regress_noisy;
 SELECT count(*) > 0 AS t FROM shop.visit_dp;
 SELECT count(*) > 0 AS t FROM shop.visit_dp WHERE day > '2025-01-01';
+-- Also of groups, of a part of the rows and of sums, as far as what is counted is more than a quarter of what may be.
+SET ROLE regress_controller;
+SELECT dp_set_bounds('shop.visit', 'day', date '2025-01-01', date '2025-10-27');
+SET ROLE regress_reader;
+SELECT count(*) FROM (SELECT date_trunc('month', day) AS month, count(*) FROM shop.visit_dp GROUP BY 1 OFFSET 0) t;
+SELECT count(*) FROM (SELECT date_trunc('month', day) AS month, count(*) FROM shop.visit_dp WHERE day < '2025-02-01' GROUP BY 1 OFFSET 0) t;
+SELECT sum(CASE WHEN day > '2025-03-01' THEN 2 ELSE 0 END) > 0 AS t FROM shop.visit_dp;
+SELECT count(DISTINCT guest_id) > 0 AS t FROM shop.visit_dp;
+SELECT count(*) > 0 AS t FROM shop.guest_dp;
+-- Gaussian noise is of the root of the squares of what is in each group: of one row in each of ten 3.2, where 10 count.
+SET ROLE regress_controller;
+SELECT dp_grant('shop.visit_dp', 'regress_reader', mechanism => 'gaussian');
+SET ROLE regress_reader;
+SELECT count(*) FROM (SELECT date_trunc('month', day) AS month, count(*) FROM shop.visit_dp WHERE day > '2024-12-31' GROUP BY 1 OFFSET 0) t;
+SELECT count(*) FROM (SELECT date_trunc('month', day) AS month, count(*) FROM shop.visit_dp WHERE day <= '2025-05-01' GROUP BY 1 OFFSET 0) t;
+SET ROLE regress_controller;
+SELECT dp_set_contribution('shop.visit', max_rows_per_group => 2);
+SET ROLE regress_reader;
+SELECT count(*) FROM (SELECT date_trunc('month', day) AS month, count(*) FROM shop.visit_dp WHERE day >= '2025-01-01' GROUP BY 1 OFFSET 0) t;
+SET ROLE regress_controller;
+SELECT dp_grant('shop.visit_dp', 'regress_reader', mechanism => 'laplace'), dp_set_contribution('shop.visit', max_rows_per_group => 10), dp_unset_bounds('shop.visit', 'day');
+SET ROLE regress_reader;
 -- What it names can be asked.
 SET ROLE regress_reader;
 SELECT count(*) FROM (SELECT guest_id, count(*) AS n FROM shop.visit_dp GROUP BY guest_id) t WHERE n > 10;
@@ -167,6 +199,19 @@ SET ROLE regress_noisy;
 SET client_min_messages = warning;
 SELECT count(*) FROM (SELECT age, count(*) FROM shop.guest_dp GROUP BY age OFFSET 0) t;
 RESET client_min_messages;
+
+-- Noise of 300 empty days is no visit of anybody: it says nothing of the limit, though its squares come to more than a quarter of that of 100 people.
+SET ROLE regress_controller;
+SELECT dp_set_people('shop.guest', 0), dp_grant('shop.visit_dp', 'regress_noisy', mechanism => 'gaussian'), dp_set_bounds('shop.visit', 'day', date '2025-01-01', date '2025-10-27');
+SET ROLE regress_noisy;
+\set VERBOSITY sqlstate
+SELECT FROM (SELECT day, count(*) AS n FROM shop.visit_dp WHERE visit_id < 0 GROUP BY day) t LIMIT 1;
+SET ROLE regress_controller;
+SELECT dp_set_people('shop.guest', 100);
+SET ROLE regress_noisy;
+SELECT FROM (SELECT day, count(*) AS n FROM shop.visit_dp WHERE visit_id < -1 GROUP BY day) t LIMIT 1;
+SELECT error95 * sqrt(300) / 1.96 > 500 AS many FROM dp_last_release() WHERE column_name = 'n';
+\set VERBOSITY terse
 
 -- Under within_data nothing is judged, said or hidden: a half-width would tell epsilon.
 SET ROLE regress_searcher;

@@ -1077,7 +1077,7 @@ COMMENT ON FUNCTION dp_explain(text, float8, float8, float8, float8, integer, in
 CREATE FUNCTION dp_last_release(OUT column_name text, OUT epsilon numeric, OUT epsilon_svt numeric, OUT delta numeric,
                                 OUT mechanism text, OUT error95 float8, OUT reason text, OUT rho numeric,
                                 OUT steps integer, OUT reached boolean, OUT posterior50 float8, OUT numbers bigint,
-                                OUT noise bigint, OUT rows_hidden bigint)
+                                OUT noise bigint, OUT rows_hidden bigint, OUT coarse bigint)
     RETURNS SETOF record LANGUAGE C VOLATILE PARALLEL UNSAFE ROWS 4 AS 'MODULE_PATHNAME', 'dp_last_release';
 COMMENT ON FUNCTION dp_last_release()
     IS 'what the last answer in this connection was charged, if it was the current role''s, how accurate its columns are, and how many of their numbers are noise; '

@@ -70,7 +70,7 @@ template <class V> static void fields(V &visit, Charged &paid) {
 }
 
 template <class V> static void fields(V &visit, Seen &seen) {
-    visit(seen.numbers, seen.noise, seen.largest);
+    visit(seen.numbers, seen.noise, seen.coarse, seen.largest);
 }
 
 template <class V> static void fields(V &visit, Reached &reached) {

@@ -35,14 +35,16 @@ struct Refinable {
 };
 
 // Counts the numbers of an output, and those of them that tell nothing: a count or sum within error95 of 0, an average whose interval
-// is wider than half of its bounds.
+// is wider than half of its bounds. Coarse ones have a half-width of more than 15 % of them.
 struct Seen {
-    int64 numbers, noise;
-    double largest; // distance of a count or sum from 0
+    int64 numbers, noise, coarse;
+    double largest;               // distance of a count or sum from 0
+    double weight, coarse_weight; // of all and of coarse ones: distances from 0; of an average 1
+    double sum, squares;          // of counts and sums
 };
 
 // Kinds of NOTICEs about an answer. A rank that means nothing is noise.
-enum Notice { notice_noise, notice_withheld, notice_null, notice_clipped, notice_dates, nnotices };
+enum Notice { notice_noise, notice_coarse, notice_withheld, notice_null, notice_clipped, notice_dates, nnotices };
 
 // Holds what is said of an answer: it follows from noisy numbers, half-widths and declarations alone (formulas.md 4.7).
 struct Judged {

@@ -32,7 +32,9 @@ struct Judge {
     bool hides;
 };
 
-constexpr double level = 0.05; // of all numbers of an answer together
+constexpr double level = 0.05;       // of all numbers of an answer together
+constexpr double coarse_part = 0.15; // of a number: beyond it a half-width decides nothing
+constexpr double coarse_share = 0.2; // of all, by weight: so much may be coarse
 
 // The number of a count or sum; of an average or a spread the count that it is made with.
 static double number_of(const rows::Question *question, int aggregate, const privacy::int128 *noisy, int exponent) {
@@ -106,19 +108,54 @@ static const char *noise_text(const Judge *judge, int output) {
                     seen.noise, seen.numbers, name, about(error95), seen.numbers, about(error95 * ratio));
 }
 
-// Names the query that counts who has more rows than count; the unit, where the view does not show its column.
-static const char *clipped_text(const rows::Question *question) {
+// Says it where coarse numbers are more than a fifth of all, by weight: few large groups are what is asked about.
+static const char *coarse_text(const Judge *judge, int output) {
+    const Seen &seen = judge->facts->judged.seen[output];
+    if (!(seen.coarse_weight > coarse_share * seen.weight))
+        return nullptr;
+    const char *name = quote_identifier(judge->question->leaf->outputs[output].name);
+    const double error95 = judge->facts->error95[output];
+    if (!std::isnan(judge->numbers[output].room))
+        return psprintf("coarse: of the averages (%s) " INT64_FORMAT " are right to no more than 15 %% of themselves", name,
+                        seen.coarse);
+    if (seen.coarse == 1 && seen.coarse_weight == seen.weight)
+        return psprintf("coarse: error95 (%s) is %.0f %% of the number %s", about(error95),
+                        100 * error95 / seen.coarse_weight, name);
+    return psprintf("coarse: error95 (%s) is more than 15 %% of " INT64_FORMAT " numbers (%s), which are %.0f %% of all",
+                    about(error95), seen.coarse, name, 100 * seen.coarse_weight / seen.weight);
+}
+
+// Returns the query that counts who has more rows than count; empty, where the view does not show the unit, or others are asked about.
+static const char *query_of_clipped(const rows::Question *question) {
+    const auto *unit = linitial_node(Var, question->units->values);
+    if (question->nsources > 1 || question->where != nullptr || list_length(question->units->values) > 1 ||
+        unit->varno != question->leaf->sources[0].varno)
+        return "";
+    const char *column = rows::column_name(question, query::column_number(unit));
+    if (get_attnum(question->leaf->view, column) == InvalidAttrNumber)
+        return "";
+    column = quote_identifier(column);
+    return psprintf(": SELECT count(*) FROM (SELECT %s, count(*) AS n FROM %s GROUP BY %s) t WHERE n > %d", column,
+                    question->settings->view_name, column, question->units->max_rows);
+}
+
+static const char *clipped_text(const rows::Question *question, int output) {
     const rows::Units *units = question->units;
-    const auto *unit = linitial_node(Var, units->values);
-    const bool of_view = list_length(units->values) == 1 && unit->varno == question->leaf->sources[0].varno;
-    const char *query = "", *column = of_view ? rows::column_name(question, query::column_number(unit)) : nullptr;
-    if (of_view && get_attnum(question->leaf->view, column) != InvalidAttrNumber) {
-        column = quote_identifier(column);
-        query = psprintf(": SELECT count(*) FROM (SELECT %s, count(*) AS n FROM %s GROUP BY %s) t WHERE n > %d", column,
-                         question->settings->view_name, column, units->max_rows);
-    }
-    return psprintf("clipped: of each unit (%s) %d rows count at most, and many may have more%s",
-                    rows::unit_text(units->path), units->max_rows, query);
+    const query::Output &column = question->leaf->outputs[output];
+    const int j = question->measure_of[column.index];
+    const privacy::Measure &measure = (*question->measures)[j];
+    const char *unit = rows::unit_text(units->path);
+    if (measure.kind == privacy::MeasureKind::sum)
+        return psprintf("clipped: of each unit (%s) sizes of up to %s count in %s, and many may have more", unit,
+                        about(std::ldexp(static_cast<double>((*question->sensitivities)[j]),
+                                         privacy::unit_exponent(measure, question->bounds[j]))),
+                        quote_identifier(column.name));
+    if ((*question->norms)[j] == privacy::Norm::groups && question->rows_per_group < units->max_rows)
+        return psprintf("clipped: of each unit (%s) %d rows count at most, and fewer of many in one group (%d); many may "
+                        "have more%s",
+                        unit, units->max_rows, question->rows_per_group, query_of_clipped(question));
+    return psprintf("clipped: of each unit (%s) %d rows count at most, and many may have more%s", unit, units->max_rows,
+                    query_of_clipped(question));
 }
 
 // ---- what is known before the first row ----------------------------------------------------------------------------
@@ -183,6 +220,22 @@ Judge *begin_judging(const rows::Question *question, const Terms &terms, const p
 
 // ---- row by row ----------------------------------------------------------------------------------------------------
 
+static void weigh(Seen *seen, double weight, bool coarse) {
+    seen->weight += weight;
+    seen->coarse += coarse ? 1 : 0;
+    seen->coarse_weight += coarse ? weight : 0;
+}
+
+static void note_number(Seen *seen, const Number &number, double value) {
+    const double distance = std::fabs(value);
+    seen->numbers++;
+    seen->noise += number.error95 > 0 && distance <= number.error95 ? 1 : 0;
+    seen->largest = Max(seen->largest, distance);
+    seen->sum += value;
+    seen->squares += value * value;
+    weigh(seen, distance, number.error95 > coarse_part * distance);
+}
+
 bool shows_row(Judge *judge, const privacy::int128 *noisy) {
     if (judge == nullptr)
         return true;
@@ -192,16 +245,14 @@ bool shows_row(Judge *judge, const privacy::int128 *noisy) {
         const Number &number = judge->numbers[i];
         if (std::isnan(number.shown) || (std::isnan(number.error95) && !judge->hides))
             continue;
-        const double distance = std::fabs(
-            number_of(judge->question, leaf->outputs[i].index, noisy + number.first, number.exponent));
+        const double value =
+            number_of(judge->question, leaf->outputs[i].index, noisy + number.first, number.exponent);
+        const double distance = std::fabs(value);
         numbers = true;
         stays = stays || distance > number.shown;
         if (std::isnan(number.error95))
             continue;
-        Seen *seen = &judge->facts->judged.seen[i];
-        seen->numbers++;
-        seen->noise += number.error95 > 0 && distance <= number.error95 ? 1 : 0;
-        seen->largest = Max(seen->largest, distance);
+        note_number(&judge->facts->judged.seen[i], number, value);
     }
     const bool hidden = judge->hides && numbers && !stays;
     judge->facts->judged.rows++;
@@ -209,21 +260,49 @@ bool shows_row(Judge *judge, const privacy::int128 *noisy) {
     return !hidden;
 }
 
-void note_average(Judge *judge, int output, double width) {
+// Shares, and what else lies within -1 and 1, are as good as they are right to 0.05.
+void note_average(Judge *judge, int output, double width, const privacy::int128 *noisy) {
     if (judge == nullptr || std::isnan(judge->numbers[output].room))
         return;
-    judge->facts->judged.seen[output].numbers++;
-    judge->facts->judged.seen[output].noise += width > judge->numbers[output].room ? 1 : 0;
+    const rows::Question *question = judge->question;
+    const int j = question->measure_of[question->leaf->outputs[output].index];
+    const privacy::Bounds &bounds = *question->bounds[j];
+    const double average = border::core([&] {
+        const privacy::Halves halves = privacy::released_halves((*question->measures)[j].kind, noisy);
+        return privacy::release_pair(halves.s1, halves.s0, bounds).avg;
+    });
+    const double right = bounds.low >= -1 && bounds.high <= 1 ? 0.05 : 0;
+    Seen *seen = &judge->facts->judged.seen[output];
+    seen->numbers++;
+    seen->noise += width > judge->numbers[output].room ? 1 : 0;
+    weigh(seen, 1, width / 2 > Max(coarse_part * std::fabs(average), right));
 }
 
-// A number of rows of all people: of one table, without a condition.
-static bool counts_all_rows(const rows::Question *question, const query::Output &output) {
-    if (output.is_key || output.part != query::Part::value)
+// How much of a measure one person brings on average, at least: in the norm that it is clipped by, without what noise adds to that.
+static double mean_contribution(const Judge *judge, int output, int64 people) {
+    const rows::Question *question = judge->question;
+    const Seen &seen = judge->facts->judged.seen[output];
+    const double n = static_cast<double>(seen.numbers), error95 = judge->numbers[output].error95;
+    if ((*question->norms)[question->measure_of[question->leaf->outputs[output].index]] == privacy::Norm::l1)
+        return (std::fabs(seen.sum) - error95 * std::sqrt(n)) / static_cast<double>(people);
+    const double variance = error95 * error95 / 3.84; // 1.96 deviations
+    return std::sqrt(Max(seen.squares - variance * (n + 3 * std::sqrt(2 * n)), 0)) / static_cast<double>(people);
+}
+
+// Whether people bring more than a quarter of what counts of one: then many bring more than all of it.
+static bool is_clipped_often(const Judge *judge, int output, int64 people) {
+    const rows::Question *question = judge->question;
+    const query::Output &column = question->leaf->outputs[output];
+    if (column.is_key || column.part != query::Part::value || judge->facts->judged.seen[output].numbers == 0)
         return false;
-    const query::Aggregate &aggregate = question->leaf->aggregates[output.index];
-    return aggregate.fn == privacy::Aggregate::count_star && aggregate.filter < 0 && question->where == nullptr &&
-           question->nsources == 1 && question->semi_joins == NIL && question->leaf->nkeys == 0 &&
-           question->per_unit == nullptr;
+    const int j = question->measure_of[column.index];
+    const privacy::Measure &measure = (*question->measures)[j];
+    const bool counted = measure.kind == privacy::MeasureKind::count && !measure.of_units && !measure.of_values;
+    if (!counted && measure.kind != privacy::MeasureKind::sum)
+        return false;
+    const double most = std::ldexp(static_cast<double>((*question->sensitivities)[j]),
+                                   privacy::unit_exponent(measure, question->bounds[j]));
+    return mean_contribution(judge, output, people) > most / 4;
 }
 
 void end_judging(Judge *judge) {
@@ -234,13 +313,15 @@ void end_judging(Judge *judge) {
     for (int i = 0; i < question->leaf->noutputs; i++)
         if (judged->texts[notice_noise] == nullptr && judged->hidden == 0 && judged->seen[i].numbers > 0)
             judged->texts[notice_noise] = noise_text(judge, i);
+    for (int i = 0; i < question->leaf->noutputs; i++)
+        if (judged->texts[notice_noise] == nullptr && judged->texts[notice_coarse] == nullptr && judged->hidden == 0)
+            judged->texts[notice_coarse] = coarse_text(judge, i);
     const int64 people = question->settings->people;
-    if (people == 0 || question->units == nullptr || question->units->max_rows < 2)
+    if (people == 0 || !rows::is_clipped(question) || question->per_unit != nullptr || question->units->max_rows < 2)
         return;
     for (int i = 0; i < question->leaf->noutputs; i++)
-        if (counts_all_rows(question, question->leaf->outputs[i]) &&
-            judged->seen[i].largest / static_cast<double>(people) > question->units->max_rows / 4.0)
-            judged->texts[notice_clipped] = clipped_text(question);
+        if (judged->texts[notice_clipped] == nullptr && is_clipped_often(judge, i, people))
+            judged->texts[notice_clipped] = clipped_text(question, i);
 }
 
 // ---- before the charge ---------------------------------------------------------------------------------------------

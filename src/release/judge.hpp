@@ -14,8 +14,8 @@ Judge *begin_judging(const rows::Question *question, const Terms &terms, const p
                      Facts *facts);
 // Counts a row, and returns whether it is shown.
 bool shows_row(Judge *judge, const privacy::int128 *noisy);
-// Notes how wide the interval of an average is.
-void note_average(Judge *judge, int output, double width);
+// Notes how wide the interval of an average is, by its noisy coordinates.
+void note_average(Judge *judge, int output, double width, const privacy::int128 *noisy);
 // Writes what is known when the last row was counted.
 void end_judging(Judge *judge);
 

@@ -269,7 +269,7 @@ static void note_accuracy(const Writer *writer, int output) {
         return; // the same for every row, and known without one
     const Width width = printed_width_of(question, aggregate, writer->noisy + first_coordinate(question, j),
                                          writer->plan->noise[j]);
-    note_average(writer->judge, output, width.whole);
+    note_average(writer->judge, output, width.whole, writer->noisy + first_coordinate(question, j));
     double halfwidth = width.half + rounding_of(average_decimals(question->decimals[aggregate]));
     if (!(halfwidth <= writer->error95[output])) // NaN before the first row
         writer->error95[output] = halfwidth;

@@ -90,7 +90,7 @@ static Visit begin_keeping(Oid relation, const UnitPath *before, const char *cho
     Visit visit = Visit::write();
     lock_declarations(visit, relation);
     if (!same_unit(before, declared_unit(relation)))
-        refuse_as(ERRCODE_T_R_STATEMENT_COMPLETION_UNKNOWN,
+        refuse_with(ERRCODE_T_R_STATEMENT_COMPLETION_UNKNOWN,
                   psprintf("the unit of %s changed meanwhile", qualified_name(relation)),
                   psprintf("The charge stays. %s was chosen for the unit that there was.", chosen), nullptr);
     return visit;

@@ -52,6 +52,7 @@ static void put_column(const ResultRows &rows, const release::LastRelease *last,
     if (column.seen.numbers > 0) {
         rows.set("numbers", static_cast<int64>(column.seen.numbers));
         rows.set("noise", static_cast<int64>(column.seen.noise));
+        rows.set("coarse", static_cast<int64>(column.seen.coarse));
     }
     if (last->hidden >= 0)
         rows.set("rows_hidden", static_cast<int64>(last->hidden));
