@@ -1,7 +1,7 @@
 // The audit of what is shipped: no event may be certified to exceed its claim.
 //
 // False alarms. Each finding (one claim, one order of two tables) fails by chance with probability 1e-9 at most, for every
-// law and every number of draws. There are fewer than 710 here, and 300 in rounds_test.cpp: below one in a million for a run.
+// law and every number of draws. There are fewer than 950 here, and 300 in rounds_test.cpp: below one in a million for a run.
 // The chi-square test of the undeclared key has a level of 1e-9, too.
 //
 // What it cannot see. 100,000 draws find a Laplace scale that is wrong by a factor 1.25 from epsilon 0.3 on, and a sigma
@@ -213,6 +213,19 @@ INSTANTIATE_TEST_SUITE_P(Claims, Audit,
                                                    : "Three");
                          });
 
+// ---- Auto (6.5): Gaussian noise at the price of Laplace noise ----
+
+TEST(Audit, Auto) {
+    for (double claim : {1.0, 3.0})
+        for (const Neighbours &pair : declared_pairs()) {
+            const Policy policy = within_domain(Mechanism::automatic, claim);
+            const ReleasePlan plan = Prepared(pair.question, policy).plan(policy.candidates.front());
+            EXPECT_TRUE(plan.noise.front().mechanism == Mechanism::gaussian && plan.delta == Delta()) << pair.question.name;
+            if (claim == 1)
+                expect_kept(subject(pair.question, policy, pair.x, pair.y));
+        }
+}
+
 // ---- People with several rows (9) ----
 
 // One has 100 rows at the far bound, in one group or in three, or none.
@@ -222,7 +235,7 @@ TEST(Audit, PeopleWithSeveralRows) {
     three.groups = 3;
     const Table others = together(person(1, 4, 30, 3), person(2, 2, 40, 2));
     const Row both{0, {100, 1000}, true, 9};
-    for (Mechanism mechanism : {Mechanism::laplace, Mechanism::gaussian})
+    for (Mechanism mechanism : {Mechanism::laplace, Mechanism::gaussian, Mechanism::automatic})
         for (const Neighbours &pair :
              {Neighbours{of_people(counting(), 5), others, together(others, person(9, 100))},
               Neighbours{of_people(counting(3), 5, 3), others, together(others, person(9, 100, 1, 3))},
@@ -251,15 +264,17 @@ TEST(Audit, PeopleWithRowsInEachGroup) {
           Neighbours{of_people(avg, 6, 6, 1), others, together(others, person(9, 100, 60))},
           Neighbours{of_people(avg, 6, 6, 1), others, together(others, person(9, 60, 20, 6))},
           Neighbours{of_people(three, 6, 6, 3), {}, everywhere}})
-        expect_kept(subject(pair.question, within_domain(Mechanism::gaussian, 1), pair.x, pair.y));
+        for (Mechanism mechanism : {Mechanism::gaussian, Mechanism::automatic})
+            expect_kept(subject(pair.question, within_domain(mechanism, 1), pair.x, pair.y));
 }
 
-// How many rows of one person shall count, chosen from how many they have (9.10): one with few, with many, and beside nobody.
+// How many rows of one person shall count, chosen from how many they have (9.10): one with few, with many, and beside nobody. The same of
+// sizes, in parts of the largest one: of those a row is 16.
 TEST(Audit, RowLimits) {
-    const auto choice = [](const std::vector<std::int64_t> &people, double claim) {
-        UnitRows rows(1 << 14);
+    const auto choice = [](const std::vector<std::int64_t> &people, double claim, bool sizes = false) {
+        UnitRows rows = sizes ? UnitRows(1 << 14, 100) : UnitRows(1 << 14);
         for (std::int64_t n : people)
-            rows.add(n);
+            rows.add(sizes ? 100 * n : n);
         const Epsilon charged = Epsilon::from_double(claim, Rounding::down);
         return [rows, charged](BitSource &bits, Outcome &outcome) {
             const int limit = choose_row_limit(bits, charged, 3, rows);
@@ -282,6 +297,13 @@ TEST(Audit, RowLimits) {
                          {},
                          {selection(static_cast<int>(compared_limits(1 << 14).size()) + 1, {claim, 0})}});
         }
+    auto more = many;
+    more.push_back(100);
+    expect_kept({"limit of sizes: many, many",
+                 {choice(many, 1, true), {}},
+                 {choice(more, 1, true), {}},
+                 {},
+                 {selection(static_cast<int>(compared_limits(1 << 14).size()) + 1, {1, 0})}});
 }
 
 // One person opens three groups, or one beside two that are there without him.
@@ -291,7 +313,7 @@ TEST(Audit, GroupsThatAPersonOpens) {
     Table old = some;
     for (int unit = 3; unit < 9; ++unit)
         old = together(old, person(unit, 2, 1, 2, 1));
-    for (Mechanism mechanism : {Mechanism::laplace, Mechanism::gaussian}) {
+    for (Mechanism mechanism : {Mechanism::laplace, Mechanism::gaussian, Mechanism::automatic}) {
         Policy policy = within_domain(mechanism, 1);
         policy.delta = delta_for_threshold(1, 5);
         expect_kept(subject(named(question, ", three opened"), policy, some, together(some, person(20, 3, 1, 3, 1))));

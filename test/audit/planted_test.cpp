@@ -52,6 +52,18 @@ TEST(Planted, GaussianScaleHalved) {
     expect_found(subject(counting(), policy, {}, rows(1), tampering), "gaussian sigma halved", 0.89, 0.45);
 }
 
+// Auto that spends the rho of e^2/2 for e tanh(e/2m) would pass unseen here; twice the rho of the price does not.
+TEST(Planted, AutoAtTwiceItsPrice) {
+    Policy policy = claim_one();
+    policy.mechanism = Mechanism::automatic;
+    Tampering tampering;
+    tampering.plan = [](ReleasePlan &plan) {
+        GaussianScale &scale = plan.noise[0].gaussian;
+        scale.a = words(wide(scale.a) / 4);
+    };
+    expect_found(subject(counting(), policy, {}, rows(1), tampering), "auto: sigma halved", 1.6, 0.8);
+}
+
 void expect_seen(const Subject &s, const char *mistake) {
     const Report report = run(s);
     print(mistake, report);

@@ -64,13 +64,17 @@ Prepared::Prepared(const Question &question, const Policy &policy)
                                      ? static_cast<std::uint64_t>(pair_one)
                                      : question.bounds.at(static_cast<std::size_t>(m.argument)).sensitivity());
     norms_.assign(measures_.size(), Norm::l1);
-    if (policy.mechanism != Mechanism::gaussian || one_group || question.max_rows_per_group == 0)
+    // Of auto C is R where nobody declares it (9.14.8).
+    const int per_group = question.max_rows_per_group > 0               ? question.max_rows_per_group
+                          : policy.mechanism == Mechanism::automatic ? question.max_rows
+                                                                     : 0;
+    if (policy.mechanism == Mechanism::laplace || one_group || per_group == 0)
         return;
     norms_.assign(measures_.size(), Norm::groups);
     for (std::size_t j = 0; j < measures_.size(); ++j)
         sensitivities_[j] = measures_[j].of_units
                                 ? spread_sensitivity(question.max_groups, 1, measures_[j].grain)
-                                : spread_sensitivity(question.max_rows, question.max_rows_per_group,
+                                : spread_sensitivity(question.max_rows, per_group,
                                                      sensitivity_of(measures_[j], question) / question.max_rows);
     if (question.thresholded)
         measures_.front().opened = question.max_groups;
@@ -88,7 +92,7 @@ Decision Prepared::decide() const {
     const int m = static_cast<int>(measures_.size()), k1 = coordinates_of_one_group(measures_);
     ChargeRequest request;
     request.delta = delta_charged(policy_.mechanism, question_.thresholded, policy_.delta);
-    request.eps_star = policy_.mechanism == Mechanism::laplace
+    request.eps_star = policy_.mechanism != Mechanism::gaussian // the price of auto is that of Laplace noise (6.5)
                            ? within_domain_eps_star(policy_.tau, 1, k1, m)
                            : within_domain_eps_star_gaussian(policy_.tau, 1, k1, m,
                                                              plan(policy_.candidates.front()).delta_noise.value());
@@ -456,8 +460,8 @@ std::vector<double> scales(const Prepared &prepared) {
     for (int g = 0; g < prepared.question().groups; ++g)
         for (std::size_t j = 0; j < plan.noise.size(); ++j)
             for (int c = 0; c < prepared.measures()[j].coordinates(); ++c)
-                result.push_back(plan.mechanism == Mechanism::laplace ? plan.noise[j].laplace.value()
-                                                                      : plan.noise[j].gaussian.sigma());
+                result.push_back(plan.noise[j].mechanism == Mechanism::laplace ? plan.noise[j].laplace.value()
+                                                                               : plan.noise[j].gaussian.sigma());
     return result;
 }
 
@@ -474,13 +478,25 @@ void add_selections(Subject &s, const Prepared &prepared, double delta) {
 }
 
 // (epsilon, delta) at one small delta says little about Gaussian noise. The rho that goes into the ledger claims more: an
-// epsilon for every delta, of which the larger ones are within reach of a few draws.
+// epsilon for every delta, of which the larger ones are within reach of a few draws. Of a price that is that of Laplace noise it is at most
+// e tanh(e/2m), e being the epsilon of m measures together (5.3, 6.5).
+constexpr double deltas_of_rho[] = {0.05, 0.005};
+
+Claim rho_claim(const Prepared &prepared, double delta) {
+    const Epsilon charged = prepared.policy().candidates.front();
+    const ReleasePlan plan = prepared.plan(charged);
+    const double e = charged.value(), m = static_cast<double>(prepared.measures().size());
+    const Rho rho = prepared.policy().mechanism == Mechanism::gaussian
+                        ? plan.rho()
+                        : Rho::from_double(e * std::tanh(e / (2 * m)), Rounding::up);
+    return {eps_from_rho(rho, Delta::from_double(delta, Rounding::down)).value(), delta + plan.delta_groups.value()};
+}
+
 void add_rho_claims(Subject &s, const Prepared &prepared) {
-    const ReleasePlan plan = prepared.plan(prepared.policy().candidates.front());
     const std::vector<Statistic> base = s.statistics;
-    for (double delta : {0.05, 0.005})
+    for (double delta : deltas_of_rho)
         for (Statistic statistic : base) {
-            statistic.claim = {eps_from_rho(plan.rho(), Delta::from_double(delta, Rounding::down)).value(), delta + plan.delta_groups.value()};
+            statistic.claim = rho_claim(prepared, delta);
             s.statistics.push_back(statistic);
         }
 }
@@ -496,7 +512,10 @@ Subject subject(const Question &question, const Policy &policy, const Table &x, 
                                                        : within_domain(seen, table, tampering);
     };
     Subject s;
-    s.name = question.name + (policy.mechanism == Mechanism::laplace ? ", laplace" : ", gaussian") +
+    s.name = question.name +
+             (policy.mechanism == Mechanism::laplace    ? ", laplace"
+              : policy.mechanism == Mechanism::gaussian ? ", gaussian"
+                                                        : ", auto") +
              (policy.selecting == Selecting::released ? ", released" : ", within_domain") + ", epsilon " +
              policy.candidates.front().text();
     s.x = side(x);
@@ -506,11 +525,13 @@ Subject subject(const Question &question, const Policy &policy, const Table &x, 
                 delta_charged(policy.mechanism, question.thresholded, policy.delta).value()};
     if (policy.selecting == Selecting::released)
         claim.epsilon += prepared.range().charged.value();
+    else if (policy.mechanism == Mechanism::automatic) // is charged no epsilon
+        claim = rho_claim(prepared, 0.001);
     s.statistics = standard_statistics(s, prepared.group_coordinates(), claim);
     add_means(s, prepared, claim);
     if (policy.selecting == Selecting::released)
         add_selections(s, prepared, claim.delta);
-    else if (policy.mechanism == Mechanism::gaussian)
+    else if (policy.mechanism != Mechanism::laplace || prepared.measures().size() > 1)
         add_rho_claims(s, prepared);
     return s;
 }
