@@ -195,6 +195,11 @@ SELECT relation, max_rows, max_groups FROM dp_domain('visit');
 SELECT attempt($$SELECT dp_set_contribution('drug', 50)$$), attempt($$SELECT dp_set_contribution('drug', 0)$$),
        attempt($$SELECT dp_set_contribution('drug', max_groups => 201)$$), attempt($$SELECT dp_set_contribution('adult', 5)$$),
        attempt($$SELECT dp_set_contribution('patient', 1, 2)$$);
+-- A limit is taken back by 0, but for the one that is needed.
+SELECT dp_set_contribution('drug', max_groups => 0, max_rows_per_group => 7);
+SELECT max_rows, max_groups, max_rows_per_group FROM dp_domain('drug') WHERE relation = 'drug'::regclass;
+SELECT dp_set_contribution('drug', max_groups => 100, max_rows_per_group => 0);
+SELECT max_rows, max_groups, max_rows_per_group FROM dp_domain('drug') WHERE relation = 'drug'::regclass;
 -- Not of a table that was asked about, nor of one whose rows others refer to.
 SELECT attempt($$SELECT dp_set_unit('patient', 'patient_id')$$), attempt($$SELECT dp_set_unit('visit', 'visit_id -> visit')$$);
 -- Another way in the domain, out of it, and back.

@@ -128,7 +128,7 @@ struct Chosen {
 };
 } // namespace
 
-// Of sizes D is the total where it is less than that of max_rows.
+// Chooses and sets a total. D is that where it is less than that of max_rows.
 static Chosen choose_total(const release::LimitWish &wish, const UnitPath *path) {
     const rows::Question *question = release::resolve_limit(wish, catalog::current_asker()).question; // 55000 where there are no bounds
     const privacy::Bounds &bounds = **question->bounds;

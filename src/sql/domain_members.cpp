@@ -205,7 +205,7 @@ DP_CALL(dp_set_contribution) {
     require_first(fcinfo, 1);
     Oid relation = protected_relation(PG_GETARG_OID(0));
     LockRelationOid(relation, AccessShareLock);
-    const Limits limits = limit_arguments(fcinfo, 1);
+    const Limits limits = limit_arguments(fcinfo, 1, true);
     Visit visit = Visit::write();
     lock_declarations(visit, relation);
     const UnitPath *path = declared_unit(relation);
@@ -213,7 +213,7 @@ DP_CALL(dp_set_contribution) {
         refuse_state(psprintf("a row of %s is a unit: there is nothing to limit", qualified_name(relation)),
                      psprintf("dp_set_unit(%s, 'column', max_rows => ...) says whose rows they are.",
                               quote_literal_cstr(qualified_name(relation))));
-    auto kept = [](int passed, int set) { return passed > 0 ? passed : set; };
+    auto kept = [](int passed, int set) { return passed == no_limit ? 0 : passed > 0 ? passed : set; };
     store_limits(visit, relation, path,
                  Limits{kept(limits.max_rows, path->max_rows), kept(limits.max_groups, path->max_groups),
                         kept(limits.max_rows_per_group, path->max_rows_per_group)});

@@ -31,7 +31,9 @@ Unit *resolve_unit(Oid relation, const char *text);
 void check_unmoved(Oid relation, const char *text, const Unit *unit);
 // 22023 and 22004 for limits that are none, or needed; 0A000 where the table's rows are on several servers.
 void check_limits(Oid relation, const Unit *unit, const Limits &limits);
-Limits limit_arguments(FunctionCallInfo fcinfo, int first);
+// takes_away: 0 is no_limit.
+constexpr int no_limit = -1;
+Limits limit_arguments(FunctionCallInfo fcinfo, int first, bool takes_away = false);
 
 // Columns as they are stored, and what a protected table has.
 Datum unit_array(Oid relation, int ncolumns, const AttrNumber *columns);

@@ -181,7 +181,8 @@ line (place, steps, name, at, part, comment, text, open) AS (
                      $4, p.epsilon, p.tau, p.error95)),
     (5, false, '\set ON_ERROR_STOP on'),
     (6, false, 'BEGIN;'),
-    (7, false, 'SET LOCAL search_path = pg_catalog, pg_temp;')) h (at, comment, text)
+    (7, false, 'SET LOCAL search_path = pg_catalog, pg_temp;'),
+    (8, false, 'SET LOCAL dp_rdr.noise = silent;  -- how right numbers will be is said here, for the policies at the end')) h (at, comment, text)
   UNION ALL
   SELECT 2, 0, '', o.at, 'head', true, o.text, o.open FROM root r, LATERAL (VALUES
     (1, 'OPEN: which role asks? Others get the same by dp_grant().', 'analyst'),

@@ -50,21 +50,23 @@ void warn_of_many_rows(Oid relation) {
 
 // ---- limits --------------------------------------------------------------------------------------------------------
 
-static int limit_argument(FunctionCallInfo fcinfo, int argument, const char *name) {
+static int limit_argument(FunctionCallInfo fcinfo, int argument, const char *name, bool takes_away) {
     if (PG_ARGISNULL(argument))
         return 0;
     int limit = PG_GETARG_INT32(argument);
+    if (limit == 0 && takes_away)
+        return no_limit;
     if (limit < 1 || limit > catalog::max_declared_rows)
         refuse_value(psprintf("%s is %d, and must be from 1 to %d", name, limit, catalog::max_declared_rows),
                      "Choose what most people do not exceed, without looking at the rows.");
     return limit;
 }
 
-Limits limit_arguments(FunctionCallInfo fcinfo, int first) {
+Limits limit_arguments(FunctionCallInfo fcinfo, int first, bool takes_away) {
     Limits limits;
-    limits.max_rows = limit_argument(fcinfo, first, "max_rows");
-    limits.max_groups = limit_argument(fcinfo, first + 1, "max_groups");
-    limits.max_rows_per_group = limit_argument(fcinfo, first + 2, "max_rows_per_group");
+    limits.max_rows = limit_argument(fcinfo, first, "max_rows", takes_away);
+    limits.max_groups = limit_argument(fcinfo, first + 1, "max_groups", takes_away);
+    limits.max_rows_per_group = limit_argument(fcinfo, first + 2, "max_rows_per_group", takes_away);
     return limits;
 }
 
