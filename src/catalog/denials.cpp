@@ -2,6 +2,7 @@
 
 #include "catalog/ledger_row.hpp"
 #include "catalog/parameters.hpp"
+#include "privacy/denial_words.hpp"
 
 namespace dp::catalog {
 

@@ -7,6 +7,7 @@
 #pragma once
 
 #include "privacy/accounting.hpp"
+#include "privacy/charged_steps.hpp"
 
 #include "border/guard.hpp"
 #include "catalog/asker.hpp"

@@ -2,7 +2,8 @@
 
 #include <algorithm>
 
-#include "catalog/decimals.hpp"
+#include "catalog/ledger_periods.hpp"
+#include "catalog/ledger_reasons.hpp"
 #include "catalog/lookup.hpp"
 
 namespace dp::catalog {
@@ -17,45 +18,6 @@ static bool same_text(const char *a, const char *b) {
 static Oid named_grantee(const Charge &what) {
     return what.grantee != nullptr && get_role_oid(what.grantee, true) == what.grantee_oid ? what.grantee_oid
                                                                                            : InvalidOid;
-}
-
-template <int Places> static void say(StringInfo json, const char *name, privacy::Decimal<Places> value) {
-    char text[64];
-    border::core([&] { strlcpy(text, value.text().c_str(), sizeof text); });
-    appendStringInfo(json, "\"%s\": %s, ", name, text);
-}
-
-// Describes the totals in every row that raises what its epoch promises: so that follows from the rows alone.
-static Datum describe_totals(const privacy::BoundSettings &bound) {
-    StringInfoData json;
-    initStringInfo(&json);
-    appendStringInfoString(&json, "{\"totals\": {");
-    if (bound.epsilon_total) {
-        say(&json, "epsilon_total", *bound.epsilon_total);
-        say(&json, "rho_total", bound.rho_total);
-    }
-    say(&json, "rho_target", border::core([&] { return bound.anytime_target(); }));
-    say(&json, "epsilon_pure", bound.epsilon_pure);
-    say(&json, "delta_conversion", bound.delta_conversion);
-    say(&json, "delta_mechanisms", bound.delta_mechanisms());
-    appendStringInfo(&json, "\"cap\": \"%s\"}}", privacy::name_of(bound.cap));
-    return DirectFunctionCall1(jsonb_in, CStringGetDatum(json.data));
-}
-
-// Describes, where a period is set, which one a charge was decided in, and since when it counts.
-static Datum period_of(const privacy::BoundSettings &bound, const privacy::Standing &sums, privacy::Account account) {
-    if (!bound.period)
-        return Datum{0};
-    const privacy::PeriodSums &now =
-        account == privacy::Account::public_account ? sums.table.of_public.period : sums.table.of_conditional.period;
-    char start[32], since[32];
-    border::core([&] {
-        strlcpy(start, privacy::text_of(now.start).c_str(), sizeof start);
-        strlcpy(since, privacy::text_of(bound.period->since).c_str(), sizeof since);
-    });
-    return DirectFunctionCall1(
-        jsonb_in, CStringGetDatum(psprintf("{\"period\": {\"kind\": \"%s\", \"start\": \"%s\", \"since\": \"%s\"}}",
-                                           privacy::name_of(*now.kind), start, since)));
 }
 
 // One snapshot, taken while the lock is held: what it shows is what a charge rests on. The grantee is asked for by name among
@@ -115,8 +77,7 @@ static privacy::Rho zcdp_cost(const Charge &what, privacy::Epsilon charged) {
         .rho();
 }
 
-// Core region.
-static void set_limits(const Charge &what, privacy::Limits *limits) {
+void set_limits(const Charge &what, privacy::Limits *limits) {
     limits->candidates = *what.candidates;
     if (what.has_epsilon_max)
         limits->epsilon_max = what.epsilon_max;
@@ -131,54 +92,6 @@ static void set_limits(const Charge &what, privacy::Limits *limits) {
     limits->pure = what.mechanism == privacy::Mechanism::laplace;
     limits->measures = what.measures == nullptr ? 1 : std::max<std::size_t>(what.measures->size(), 1);
     limits->rho_of = [&what](privacy::Epsilon epsilon) { return zcdp_cost(what, epsilon); };
-}
-
-// Tells whether it is the total over all periods that is in the way; of a selection without candidates, the one that leaves less.
-static bool is_for_life(const privacy::BoundSettings &bound, const privacy::Spent &spent, privacy::Denial denial) {
-    if (denial == privacy::Denial::epsilon_lifetime || denial == privacy::Denial::delta_lifetime)
-        return true;
-    return denial == privacy::Denial::no_candidate && bound.period && bound.epsilon_lifetime &&
-           *bound.epsilon_lifetime - spent.epsilon <
-               bound.epsilon_total.value_or(privacy::Epsilon()) - spent.period.epsilon;
-}
-
-// Sets the reason under bounds that count in epsilon.
-static void tell_of_epsilon(const privacy::BoundSettings &bound, const privacy::Spent &spent, privacy::Denial denial,
-                            Reason *reason) {
-    reason->has_period = bound.period.has_value();
-    reason->lifetime = is_for_life(bound, spent, denial);
-    const bool period = reason->has_period && !reason->lifetime;
-    reason->spent = period ? spent.period.epsilon : spent.epsilon;
-    reason->total = (reason->lifetime ? bound.epsilon_lifetime : bound.epsilon_total).value_or(privacy::Epsilon());
-    reason->delta_spent = period ? spent.period.delta : spent.delta;
-    reason->delta_total = reason->lifetime ? bound.delta_lifetime.value_or(privacy::Delta()) : bound.delta_total;
-}
-
-// Tells the controller why, and nobody else: a policy's charge tells its analyst that it was denied, and no more.
-static Reason reason_for(const Charge &what, const privacy::BoundSettings &bound, const privacy::Totals &totals,
-                         privacy::Denial denial, const privacy::Cost &cost) {
-    Reason reason = {};
-    if (what.grantee != nullptr)
-        return reason;
-    const privacy::Spent spent = totals.read_by(what.account);
-    const bool zcdp = bound.bound == privacy::Bound::zcdp;
-    reason.denial = denial;
-    reason.bound = bound.bound;
-    reason.basis = bound.basis_of(cost.pure);
-    reason.asked = cost.epsilon;
-    reason.rho_asked = cost.rho;
-    reason.delta_asked = cost.charged(reason.basis);
-    if (!zcdp) {
-        tell_of_epsilon(bound, spent, denial, &reason);
-        return reason;
-    }
-    reason.spent = spent.epsilon_of_epoch();
-    reason.total = bound.epsilon_pure;
-    reason.rho_spent = spent.rho;
-    reason.rho_total = bound.rho_total;
-    reason.delta_spent = spent.delta_of_epoch();
-    reason.delta_total = bound.delta_mechanisms();
-    return reason;
 }
 
 privacy::Denial decide(const Charge &what, const Standpoint &point, Verdict *verdict, privacy::Cost *cost) {
@@ -233,11 +146,10 @@ static privacy::Epsilon worst_case(const Charge &what, privacy::Epsilon charged)
     return worst;
 }
 
-// Says what every row says of when and on what it was decided.
-static Price price_at(const Charge &what, const Standpoint &point) {
+Price price_at(const Charge &what, const Standpoint &point) {
     Price price = {};
     price.epoch = point.basis->terms->epoch;
-    price.period = period_of(point.basis->terms->bound, point.sums, what.account);
+    price.period = period_text(point.basis->terms->bound, point.sums, what.account);
     price.at = point.at;
     return price;
 }
@@ -253,42 +165,6 @@ Price price_of(const Charge &what, const Standpoint &point, privacy::Cost cost) 
         price.basis = point.basis->terms->bound.basis_of(cost.pure);
     });
     return price;
-}
-
-privacy::Denial cut(const Entry &entry, const Standpoint &point, Verdict *verdict) {
-    return border::core([&] {
-        const Charge &what = *entry.what;
-        privacy::SelectionRequest asked;
-        set_limits(what, &asked);
-        asked.tested = entry.tested;
-        asked.epsilon_svt = entry.epsilon_svt;
-        const privacy::BoundSettings &bound = point.basis->terms->bound;
-        privacy::SelectionRange range = privacy::cut_candidates(asked, bound, point.sums.table, point.sums.role);
-        verdict->first = range.first;
-        verdict->last = range.last;
-        verdict->epsilon = range.charged;
-        privacy::Cost cost;
-        cost.delta = what.delta;
-        cost.groups = what.delta_groups;
-        verdict->reason = reason_for(what, bound, point.sums.table, range.denial, cost);
-        return range.cause;
-    });
-}
-
-Price price_of_selection(const Charge &what, const Standpoint &point, const Verdict &verdict) {
-    Price price = price_at(what, point);
-    border::core([&] {
-        price.cost = privacy::cost_of_selection(verdict.epsilon);
-        price.selection = verdict.epsilon;
-        price.worst = verdict.epsilon + (*what.candidates)[verdict.first];
-        price.basis = point.basis->terms->bound.basis_of(true);
-    });
-    return price;
-}
-
-void claim(const Charge &what, const privacy::BoundSettings &bound, OpenOdometer *odometer, Price *price) {
-    if (bound.bound == privacy::Bound::zcdp && raise_claim(what.account, bound, odometer))
-        price->totals = describe_totals(bound);
 }
 
 } // namespace dp::catalog

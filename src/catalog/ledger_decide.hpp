@@ -26,17 +26,15 @@ const Basis *basis_of(const Charge &what, OpenOdometer *odometer);
 // Tells whether that is what the caller has seen: false when it has changed meanwhile or is not committed yet.
 bool agreed(const Basis &basis, const Charge &what);
 
+// Sets what the caller's terms permit. Core region.
+void set_limits(const Charge &what, privacy::Limits *limits);
 // Chooses what is charged, which stays in *cost.
 privacy::Denial decide(const Charge &what, const Standpoint &point, Verdict *verdict, privacy::Cost *cost);
 // Decides on a step, whose price is given: only what table and role may pay is looked at.
 privacy::Denial afford_step(const Charge &what, const Standpoint &point, Verdict *verdict, privacy::Cost *cost);
-// Cuts the candidates of a selection. Returns why nothing is left, or `none`.
-privacy::Denial cut(const Entry &entry, const Standpoint &point, Verdict *verdict);
 
 Price price_of(const Charge &what, const Standpoint &point, privacy::Cost cost);
-// A selection is pure, whatever noise its release will have: its row carries no delta.
-Price price_of_selection(const Charge &what, const Standpoint &point, const Verdict &verdict);
-// Puts the totals in force into the row of a charge under zcdp that raises what its epoch promises.
-void claim(const Charge &what, const privacy::BoundSettings &bound, OpenOdometer *odometer, Price *price);
+// Says what every row says of when and on what it was decided.
+Price price_at(const Charge &what, const Standpoint &point);
 
 } // namespace dp::catalog

@@ -1,7 +1,7 @@
 // Makes what was charged to one domain a charge of another: rows of kind `join`.
 #include "catalog/ledger_join.hpp"
 
-#include "catalog/ledger_sums.hpp"
+#include "catalog/ledger_epochs.hpp"
 #include "catalog/parameters.hpp"
 
 namespace dp::catalog {
@@ -278,8 +278,8 @@ Outcome look_again(const Spi &spi, const Entry &entry, Side *from, Side *into) {
 // Counts what was told in one domain in the other. Its epochs end with it, also where the sum does not fit.
 Outcome count_together(const Spi &spi, const Entry &entry, Side *from, Side *into, Reason *reason) {
     for (Side *side : {from, into})
-        if (!enter_epoch(spi, *side->settings, side->bound->epoch, &side->odometer))
-            return Outcome::changing;
+        if (side->bound->epoch > side->odometer.state.epoch)
+            enter_epoch(spi, *side->settings, side->bound->epoch, &side->odometer);
     const privacy::Totals &of_from = from->odometer.state.totals, &of_into = into->odometer.state.totals;
     const bool fits = !exceeds(into->bound->settings, of_from.of_public, of_into.of_public, reason);
     if (fits) {

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "privacy/standing.hpp"
+
 #include "catalog/described_row.hpp"
 
 namespace dp::catalog {
@@ -50,8 +52,9 @@ OpenShare *known_share(OpenOdometer *odometer, const char *grantee, const privac
 
 privacy::Standing standing_of(const OpenOdometer &odometer, const OpenShare *share, const privacy::BoundSettings &bound,
                               TimestampTz at) {
-    return privacy::standing(odometer.state.totals, share == nullptr ? privacy::Totals() : share->totals, bound,
-                             to_day(at));
+    const privacy::Totals role = share == nullptr ? privacy::Totals() : share->totals;
+    return bound.period ? privacy::standing(odometer.state.totals, role, bound, to_day(at))
+                        : privacy::Standing::without_period(odometer.state.totals, role);
 }
 
 void enter_period(const privacy::Standing &standing, privacy::Account account, OpenShare *share,
@@ -81,18 +84,6 @@ void write(const Spi &spi, const Entry &entry, const Price &price, OpenShare *sh
     privacy::add(&share->totals.of(what.account), price.cost, price.basis);
     privacy::add(&share->added.of(what.account), price.cost, price.basis);
     share->moved = true;
-}
-
-bool raise_claim(privacy::Account account, const privacy::BoundSettings &bound, OpenOdometer *odometer) {
-    privacy::Claim &claim = odometer->state.claim;
-    std::optional<privacy::Delta> &conversion = odometer->state.conditional_conversion;
-    const privacy::Claim claimed = claim;
-    const std::optional<privacy::Delta> converted = conversion;
-    if (account == privacy::Account::public_account)
-        border::core([&] { claim.raise(bound); });
-    else
-        conversion = std::max(conversion.value_or(privacy::Delta()), bound.delta_conversion);
-    return conversion != converted || !(claim == claimed);
 }
 
 // ---- rows ----------------------------------------------------------------------------------------------------------
@@ -181,7 +172,7 @@ static void move_odometer(const Spi &spi, const OpenOdometer &odometer) {
         elog(ERROR, "the charge moved no odometer");
 }
 
-static void move_share(const Spi &spi, const OpenOdometer &odometer, const OpenShare &share) {
+void move_share(const Spi &spi, const OpenOdometer &odometer, const OpenShare &share) {
     static border::Statement statements[] = {border::Statement(nullptr), border::Statement(nullptr)}; // by `turned`
     border::Statement &statement = statements[share.turned];
     privacy::Totals added = share.added, totals = share.totals;
@@ -205,64 +196,6 @@ INSERT INTO dp_rdr.odometer_share AS o (%s) VALUES (%s) ON CONFLICT (id, grantee
                                     visit.names.data, visit.numbers.data, visit.text.data));
     if (run(spi, statement, visit.values) != 1)
         elog(ERROR, "the charge moved no share");
-}
-
-// ---- epochs ----
-
-// No release, and nobody's charge but the owner's, who has begun another epoch: the table's own name stands for a view.
-static void write_closing(const Spi &spi, const Settings &settings, privacy::Account account, privacy::Loss loss,
-                          OpenOdometer *odometer) {
-    auto *closed = static_cast<Settings *>(palloc(sizeof(Settings)));
-    *closed = settings;
-    closed->view = settings.relation;
-    closed->view_name = settings.relation_name;
-    Charge what = {};
-    what.settings = closed;
-    what.asker.role = what.asker.session_role = settings.owner;
-    what.query = psprintf("end of epoch %d", odometer->state.epoch);
-    what.algorithm = "none";
-    what.guarantee = "what the epoch promised, less what its charges have added";
-    what.kind = "closing";
-    what.account = account;
-    what.parameters = "{}";
-    Entry entry = entry_for(what);
-    Price price = {};
-    price.cost.epsilon = price.worst = loss.epsilon;
-    price.cost.delta = loss.delta;
-    price.epoch = odometer->state.epoch;
-    price.at = GetCurrentTimestamp();
-    write(spi, entry, price, nullptr, odometer);
-}
-
-// Writes what this batch has added to shares with the number of the epoch that ends.
-static void end_shares(const Spi &spi, OpenOdometer *odometer) {
-    for (auto *share : border::each<OpenShare>(odometer->shares)) {
-        if (share->moved)
-            move_share(spi, *odometer, *share);
-        share->moved = share->turned = false;
-        share->added = privacy::Totals();
-        share->totals.of_public.begin_epoch();
-        share->totals.of_conditional.begin_epoch();
-    }
-}
-
-bool enter_epoch(const Spi &spi, const Settings &settings, int epoch, OpenOdometer *odometer) {
-    if (epoch <= odometer->state.epoch)
-        return epoch == odometer->state.epoch;
-    for (privacy::Account account : {privacy::Account::public_account, privacy::Account::conditional}) {
-        privacy::Loss loss = {};
-        bool charged = border::core([&] {
-            const std::optional<privacy::Loss> closing = privacy::closing(odometer->state, account);
-            loss = closing.value_or(privacy::Loss());
-            return closing.has_value();
-        });
-        if (charged)
-            write_closing(spi, settings, account, loss, odometer);
-    }
-    end_shares(spi, odometer);
-    privacy::begin_epoch(&odometer->state, epoch);
-    odometer->has_turned = true;
-    return true;
 }
 
 void move(const Spi &spi, const OpenOdometer &odometer) {

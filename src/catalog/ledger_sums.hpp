@@ -52,12 +52,8 @@ void enter_period(const privacy::Standing &standing, privacy::Account account, O
 
 // The row at once, the sums in memory: those that come after it in the batch are decided on them.
 void write(const border::Spi &spi, const Entry &entry, const Price &price, OpenShare *share, OpenOdometer *odometer);
-// At a charge under zcdp: what its epoch promises follows from the totals in force. Whether it promises more than before.
-bool raise_claim(privacy::Account account, const privacy::BoundSettings &bound, OpenOdometer *odometer);
-// The first request of a new epoch ends the old one, also if it is then denied. False: a request of this batch has met a newer
-// epoch than this one has read.
-bool enter_epoch(const border::Spi &spi, const Settings &settings, int epoch, OpenOdometer *odometer);
-
+// Writes what this batch has added to a share into its row.
+void move_share(const border::Spi &spi, const OpenOdometer &odometer, const OpenShare &share);
 // At the end of the batch: the rows of the odometer and of its shares.
 void move(const border::Spi &spi, const OpenOdometer &odometer);
 

@@ -7,8 +7,10 @@
 #include "border/scope.hpp"
 #include "border/spi.hpp"
 #include "catalog/ledger_decide.hpp"
+#include "catalog/ledger_epochs.hpp"
 #include "catalog/ledger_join.hpp"
 #include "catalog/ledger_rebuild.hpp"
+#include "catalog/ledger_selection.hpp"
 #include "catalog/parameters.hpp"
 
 namespace dp::catalog {
@@ -31,7 +33,11 @@ Outcome enter(const Spi &spi, const Basis &basis, const Charge &what, OpenOdomet
         return Outcome::changing; // its noise has no epsilon
     if (step.is_step && !border::core([&] { return privacy::takes_steps(terms.bound, step.basis); }))
         return Outcome::changing;
-    return enter_epoch(spi, *what.settings, terms.epoch, odometer) ? Outcome::committed : Outcome::changing;
+    if (terms.epoch < odometer->state.epoch) // a request of this batch has met a newer one than this has read
+        return Outcome::changing;
+    if (terms.epoch > odometer->state.epoch)
+        enter_epoch(spi, *what.settings, terms.epoch, odometer);
+    return Outcome::committed;
 }
 
 // The request that the charge pays for names its row: that the answer belongs to it is looked at when it is stored.
@@ -56,7 +62,8 @@ Standpoint standpoint_of(const Basis *basis, const OpenOdometer &odometer) {
 void put_charge(const Spi &spi, const Entry &entry, const Standpoint &point, Price price, OpenOdometer *odometer) {
     const Charge &what = *entry.what;
     enter_period(point.sums, what.account, point.basis->share, odometer);
-    claim(what, point.basis->terms->bound, odometer, &price);
+    if (point.basis->terms->bound.bound == privacy::Bound::zcdp)
+        price.totals = raise_claim(what.account, point.basis->terms->bound, odometer);
     write(spi, entry, price, point.basis->share, odometer);
 }
 
@@ -81,13 +88,9 @@ bool is_cut_by_turn(const Standpoint &point, const Charge &what) {
         [&] { return privacy::is_cut_by_turn(what.step, point.basis->terms->bound, point.sums, what.account); });
 }
 
-Outcome charge_table(const Spi &spi, const Entry &entry, OpenOdometer *odometer, Verdict *verdict) {
+Outcome charge_table(const Spi &spi, const Entry &entry, const Basis *basis, OpenOdometer *odometer,
+                     Verdict *verdict) {
     const Charge &what = *entry.what;
-    const Basis *basis = basis_of(what, odometer);
-    if (const Outcome entered = enter(spi, *basis, what, odometer); entered != Outcome::committed)
-        return entered;
-    if (entry.claim != nullptr && !take_request(spi, *entry.claim))
-        return Outcome::gone;
     const privacy::Step &step = what.step;
     const Standpoint point = standpoint_of(basis, *odometer);
     if (is_cut_by_turn(point, what))
@@ -105,13 +108,9 @@ Outcome charge_table(const Spi &spi, const Entry &entry, OpenOdometer *odometer,
 }
 
 // Cuts the candidates by what the public account leaves, and charges their selection.
-Outcome charge_selection_of(const Spi &spi, const Entry &entry, OpenOdometer *odometer, Verdict *verdict) {
+Outcome charge_selection_of(const Spi &spi, const Entry &entry, const Basis *basis, OpenOdometer *odometer,
+                            Verdict *verdict) {
     const Charge &what = *entry.what;
-    const Basis *basis = basis_of(what, odometer);
-    if (const Outcome entered = enter(spi, *basis, what, odometer); entered != Outcome::committed)
-        return entered;
-    if (entry.claim != nullptr && !take_request(spi, *entry.claim))
-        return Outcome::gone;
     const Standpoint point = standpoint_of(basis, *odometer);
     const privacy::Denial denial = cut(entry, point, verdict);
     if (denial != privacy::Denial::none)
@@ -158,16 +157,17 @@ struct Item {
 };
 
 Outcome serve(const Spi &spi, const Entry &entry, OpenOdometer *odometer, Verdict *verdict) {
-    switch (entry.kind) {
-    case RequestKind::charge:
-        return charge_table(spi, entry, odometer, verdict);
-    case RequestKind::selection:
-        return charge_selection_of(spi, entry, odometer, verdict);
-    case RequestKind::suspension:
+    if (entry.kind == RequestKind::suspension)
         return suspend_role(spi, entry, odometer);
-    default:
+    if (entry.kind != RequestKind::charge && entry.kind != RequestKind::selection)
         elog(ERROR, "unknown request");
-    }
+    const Basis *basis = basis_of(*entry.what, odometer);
+    if (const Outcome entered = enter(spi, *basis, *entry.what, odometer); entered != Outcome::committed)
+        return entered;
+    if (entry.claim != nullptr && !take_request(spi, *entry.claim))
+        return Outcome::gone;
+    return (entry.kind == RequestKind::charge ? charge_table : charge_selection_of)(spi, entry, basis, odometer,
+                                                                                     verdict);
 }
 
 bool needs_odometer(const Entry &entry) {

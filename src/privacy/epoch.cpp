@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "privacy/rho_bound.hpp"
+
 namespace dp::privacy {
 
 void Claim::raise(const BoundSettings &bound) {
@@ -10,7 +12,7 @@ void Claim::raise(const BoundSettings &bound) {
     conversion = std::max(conversion, bound.delta_conversion);
     mechanisms = std::max(mechanisms, bound.delta_mechanisms());
     if (!charged)
-        target = bound.anytime_target();
+        target = anytime_target(bound);
     charged = true;
 }
 
@@ -75,7 +77,7 @@ Loss shown(const Spent &spent, const BoundSettings &bound) {
 
 // The target was fixed at the first charge, as that in force moves with the totals. delta' is that in force: it is shown beside.
 Epsilon shown_anytime(const Spent &spent, const BoundSettings &bound, const Claim &claim) {
-    const Rho target = claim.charged ? claim.target : bound.anytime_target();
+    const Rho target = claim.charged ? claim.target : anytime_target(bound);
     return spent.epsilon + no_more_than_pure(spent, eps_anytime(spent.rho, bound.delta_conversion, target));
 }
 

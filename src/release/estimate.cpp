@@ -5,7 +5,9 @@
 #include <map>
 
 #include "privacy/attack.hpp"
+#include "privacy/candidate_range.hpp"
 #include "privacy/disclosure.hpp"
+#include "privacy/standing.hpp"
 
 #include "catalog/odometer.hpp"
 #include "release/accuracy.hpp"

@@ -1,4 +1,6 @@
 // Implements dp_remaining: how often a statement would be answered.
+#include "privacy/denial_words.hpp"
+
 #include "sql/call_arguments.hpp"
 #include "sql/explain_page.hpp"
 #include "sql/refusal.hpp"

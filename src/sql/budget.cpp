@@ -4,6 +4,7 @@
 
 #include "catalog/decimals.hpp"
 #include "sql/result_rows.hpp"
+#include "privacy/standing.hpp"
 
 namespace dp::sql {
 

@@ -4,6 +4,7 @@
 #include "catalog/decimals.hpp"
 #include "catalog/settings.hpp"
 #include "sql/controller.hpp"
+#include "privacy/standing.hpp"
 
 using dp::catalog::Visit;
 

@@ -11,6 +11,7 @@
 #include "audit.hpp"
 #include "privacy/contribution.hpp"
 #include "privacy/accounting.hpp"
+#include "privacy/candidate_range.hpp"
 #include "privacy/lattice.hpp"
 #include "privacy/mechanism.hpp"
 #include "privacy/quantile.hpp"

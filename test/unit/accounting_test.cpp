@@ -15,6 +15,7 @@
 #include "reference.hpp"
 
 #include "privacy/accounting.hpp"
+#include "privacy/candidate_range.hpp"
 #include "privacy/risk.hpp"
 
 namespace {

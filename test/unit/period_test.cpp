@@ -11,7 +11,9 @@
 #include <gtest/gtest.h>
 
 #include "privacy/accounting.hpp"
+#include "privacy/candidate_range.hpp"
 #include "privacy/period.hpp"
+#include "privacy/charged_steps.hpp"
 
 namespace {
 

@@ -15,9 +15,11 @@
 
 #include "reference.hpp"
 
+#include "privacy/candidate_range.hpp"
 #include "privacy/epoch.hpp"
 #include "privacy/mechanism.hpp"
 #include "privacy/risk.hpp"
+#include "privacy/charged_steps.hpp"
 
 namespace {
 
