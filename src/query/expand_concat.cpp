@@ -1,6 +1,7 @@
 #include "query/expand_concat.hpp"
 
 #include "border/each.hpp"
+#include "query/total_casts.hpp"
 #include "query/total_table.hpp"
 
 namespace dp::query {

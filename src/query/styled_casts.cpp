@@ -2,6 +2,7 @@
 
 #include "border/walk.hpp"
 #include "query/expand_concat.hpp"
+#include "query/total_casts.hpp"
 #include "query/total_table.hpp"
 
 namespace dp::query {

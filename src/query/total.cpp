@@ -5,6 +5,7 @@
 #include "query/cost.hpp"
 #include "query/date_style.hpp"
 #include "query/hints.hpp"
+#include "query/total_casts.hpp"
 
 namespace dp::query {
 

@@ -3,14 +3,10 @@
 #include "border/scope.hpp"
 #include "border/versions.hpp"
 #include "border/walk.hpp"
-#include "query/accepted.hpp"
-#include "query/date_style.hpp"
+#include "query/total_casts.hpp"
+#include "query/total_rows.hpp"
 
 namespace dp::query {
-
-using namespace accepted;
-
-constexpr uint8 none = 0, first = 1, second = 2, third = 4;
 
 // ---- the tables ----------------------------------------------------------------------------------------------------
 
@@ -29,47 +25,30 @@ constexpr Reason whole_float = {"IEEE rounding, also of NaN and infinities"};
 constexpr Reason widening = {"every value of the type has one in the wider type", Work::flat, 500};
 constexpr Reason no_bucket = {
     "NULL for NaN, for bounds that are equal or infinite, and for a count below 1 or above 1000000", Work::flat, 20000};
-constexpr Reason no_date = {"NULL outside the range of date"};
-constexpr Reason no_difference = {"NULL for infinite operands and outside the range of the result", Work::flat, 200};
-constexpr Reason no_timestamp = {"NULL outside the range of timestamps", Work::flat, 2000};
-constexpr Reason no_calendar = {
-    "NULL for years before 1700 BC or after 290000 and for intervals of more than 1000 years", Work::flat, 2000};
-constexpr Reason field_of_timestamp = {"the field is one that every timestamp has; infinite ones give infinity or NULL",
-                                       Work::flat, 1000};
-constexpr Reason counts = {"counts characters or bytes", Work::bytes, 50, 2};
-constexpr Reason found_text = {"the place of a short constant text", Work::trim, 300, 10};
-constexpr Reason look_at_document = {"looks for a key, or for what kind of document it is", Work::bytes, 500, 4};
-constexpr Reason part_of_text = {"a part of the text, cut between characters", Work::bytes, 100, 4};
-constexpr Reason trimmed_text = {"a part of the text, cut between characters", Work::trim, 200, 10};
 
-namespace {
-// Functions that are alike: the one table of what may meet a row.
-struct Row {
-    const Oid *functions; // to the first zero
-    Reason why;
-    Total how;
-    Rule rule;
-    uint8 constants = none;
-    bool (*accepts)(const Const *) = nullptr;
-    bool (*accepts_third)(const Const *) = nullptr;
-
-    // Returns the row for functions some of whose arguments must be constants, with what these may be.
-    constexpr Row with(uint8 which, bool (*judge)(const Const *) = nullptr,
-                       bool (*third_judge)(const Const *) = nullptr) const {
-        return Row{functions, why, how, rule, which, judge, third_judge};
-    }
-};
-} // namespace
-
-template <Oid... functions> constexpr Oid oids[] = {functions..., InvalidOid};
-template <Oid... functions> constexpr Row total(Reason why, Rule rule = Rule::none) {
-    return Row{oids<functions...>, why, Total::as_it_is, rule};
+static bool is_scale(const Const *value) {
+    int32 scale = DatumGetInt32(value->constvalue);
+    return scale >= -1000 && scale <= 1000;
 }
-template <Oid... functions> constexpr Row replaced(Reason why, Rule rule = Rule::none) {
-    return Row{oids<functions...>, why, Total::replaced, rule};
+
+static bool is_numeric_typmod(const Const *value) {
+    int32 typmod = DatumGetInt32(value->constvalue) - VARHDRSZ;
+    int precision = (typmod >> 16) & 0xffff;
+    return typmod < 0 || (precision >= 1 && precision <= NUMERIC_MAX_PRECISION);
 }
-template <Oid... functions> constexpr Row inlined(Reason why) {
-    return Row{oids<functions...>, why, Total::inlined, Rule::none};
+
+// Ends of buckets: an array with a NULL, or of several dimensions, is an error, and comparing other types may be one.
+static bool is_of_buckets(const Const *value) {
+    constexpr int most = 1000;
+    static const Oid types[] = {INT2OID,    INT4OID, INT8OID,      FLOAT4OID,      FLOAT8OID,
+                                NUMERICOID, DATEOID, TIMESTAMPOID, TIMESTAMPTZOID, TIMEOID};
+    ArrayType *ends = DatumGetArrayTypeP(value->constvalue);
+    if (ARR_NDIM(ends) != 1 || ARR_DIMS(ends)[0] > most || array_contains_nulls(ends))
+        return false;
+    for (Oid type : types)
+        if (type == ARR_ELEMTYPE(ends))
+            return true;
+    return false;
 }
 
 // The six comparisons of a type, or of two, with the function of their btree operator class; the four that have an order.
@@ -164,121 +143,6 @@ static constexpr Row table[] = {
     total<F_NUMERIC_FLOAT4>(widening, Rule::digits_of_float4),
     total<F_NUMERIC_FLOAT8>(widening, Rule::digits_of_float8),
     total<F_BOOL_INT4, F_INT8_OID, F_INTERVAL_TIME, F_MACADDR8>(widening),
-    // ---- dates
-    replaced<F_DATE_PLI>(no_date, Rule::days_after),
-    replaced<F_DATE_MII>(no_date, Rule::days_before),
-    inlined<F_INTEGER_PL_DATE, F_INTERVAL_PL_DATE, F_INTERVAL_PL_TIMESTAMP, F_INTERVAL_PL_TIMESTAMPTZ>(
-        Reason{"opens into the sum with its operands swapped"}),
-    replaced<F_DATE_MI>(no_difference, Rule::days_between),
-    replaced<F_TIMESTAMP_MI, F_TIMESTAMPTZ_MI>(no_difference, Rule::time_between),
-    replaced<F_DATE_PL_INTERVAL, F_DATE_MI_INTERVAL, F_TIMESTAMP_PL_INTERVAL, F_TIMESTAMP_MI_INTERVAL>(no_calendar,
-                                                                                                       Rule::shifted),
-    replaced<F_TIMESTAMPTZ_PL_INTERVAL, F_TIMESTAMPTZ_MI_INTERVAL>(no_calendar, Rule::shifted_in_zone),
-    replaced<F_TIMESTAMP_TIMESTAMPTZ>(no_calendar, Rule::other_clock),
-    replaced<F_TIMESTAMPTZ_TIMESTAMP>(no_timestamp, Rule::other_clock),
-    replaced<F_TIMEZONE_TEXT_TIMESTAMP, F_TIMEZONE_TEXT_TIMESTAMPTZ>(no_calendar, Rule::clock_of).with(first, is_zone),
-    replaced<F_TIMESTAMP_DATE>(no_timestamp, Rule::midnight),
-    replaced<F_TIMESTAMPTZ_DATE>(no_timestamp, Rule::midnight_in_zone),
-    total<F_DATE_TIMESTAMP>(Reason{"every stored timestamp has a date", Work::flat, 200}, Rule::day),
-    replaced<F_DATE_TIMESTAMPTZ>(no_calendar, Rule::day_in_zone),
-    replaced<F_AGE_TIMESTAMP_TIMESTAMP, F_AGE_TIMESTAMPTZ_TIMESTAMPTZ>(
-        Reason{"NULL for infinities and for years before 1700 BC or after 290000", Work::flat, 2000}, Rule::age),
-    inlined<F_AGE_TIMESTAMP, F_AGE_TIMESTAMPTZ>(Reason{"opens into age() of today and the value"}),
-    replaced<F_DATE_TRUNC_TEXT_TIMESTAMP, F_DATE_TRUNC_TEXT_TIMESTAMPTZ>(no_calendar, Rule::begun)
-        .with(first, is_trunc_field),
-    replaced<F_DATE_TRUNC_TEXT_TIMESTAMPTZ_TEXT>(no_calendar).with(first | third, is_trunc_field, is_zone),
-    total<F_EXTRACT_TEXT_DATE>(
-        Reason{"the field is one that every date has; infinite dates give infinity or NULL", Work::flat, 1000},
-        Rule::field)
-        .with(first, is_date_field),
-    inlined<F_DATE_PART_TEXT_DATE>(Reason{"opens into date_part(text, timestamp)"}).with(first, is_date_field),
-    total<F_EXTRACT_TEXT_TIMESTAMP, F_DATE_PART_TEXT_TIMESTAMP>(field_of_timestamp, Rule::field)
-        .with(first, is_timestamp_field),
-    replaced<F_EXTRACT_TEXT_TIMESTAMPTZ, F_DATE_PART_TEXT_TIMESTAMPTZ>(no_calendar, Rule::field)
-        .with(first, is_timestamp_field),
-    total<F_EXTRACT_TEXT_TIME, F_DATE_PART_TEXT_TIME>(Reason{"the field is one that every time has", Work::flat, 1000})
-        .with(first, is_time_field),
-    total<F_EXTRACT_TEXT_INTERVAL, F_DATE_PART_TEXT_INTERVAL>(
-        Reason{"the field is one that every interval has; infinite ones give infinity or NULL", Work::flat, 1000},
-        Rule::field_of_interval)
-        .with(first, is_interval_field),
-    replaced<F_DATE_BIN_INTERVAL_TIMESTAMP_TIMESTAMP, F_DATE_BIN_INTERVAL_TIMESTAMPTZ_TIMESTAMPTZ>(
-        Reason{"NULL for years before 1700 BC or after 290000; stride and origin are tried before", Work::flat, 1000},
-        Rule::bin)
-        .with(first | third, is_of_bins),
-    replaced<F_TO_CHAR_TIMESTAMP_TEXT, F_TO_CHAR_TIMESTAMPTZ_TEXT>(
-        Reason{"prints numbers and English names; NULL for infinities and for years before 1700 BC or after 290000",
-               Work::flat, 3000},
-        Rule::printed)
-        .with(second, is_format_of_dates),
-    // ---- texts
-    total<F_LENGTH_TEXT, F_CHAR_LENGTH_TEXT, F_CHARACTER_LENGTH_TEXT, F_LENGTH_BPCHAR, F_CHAR_LENGTH_BPCHAR,
-          F_CHARACTER_LENGTH_BPCHAR>(counts, Rule::characters),
-    total<F_OCTET_LENGTH_TEXT, F_OCTET_LENGTH_BPCHAR>(counts, Rule::bytes),
-    total<F_POSITION_TEXT_TEXT, F_STRPOS>(found_text, Rule::characters).with(second, is_short),
-    total<F_LOWER_TEXT, F_UPPER_TEXT>(
-        Reason{"maps characters that were valid when they were stored", Work::cases, 200, 2}),
-    total<F_BTRIM_TEXT, F_LTRIM_TEXT, F_RTRIM_TEXT>(trimmed_text),
-    total<F_BTRIM_TEXT_TEXT, F_LTRIM_TEXT_TEXT, F_RTRIM_TEXT_TEXT>(trimmed_text).with(second, is_short),
-    total<F_SPLIT_PART>(Reason{"a part of the text, between short constant delimiters", Work::trim, 300, 10})
-        .with(second | third, is_of_fields),
-    total<F_LEFT, F_RIGHT, F_SUBSTR_TEXT_INT4, F_SUBSTRING_TEXT_INT4>(part_of_text).with(second, is_count),
-    total<F_SUBSTR_TEXT_INT4_INT4, F_SUBSTRING_TEXT_INT4_INT4>(part_of_text).with(second | third, is_length),
-    total<F_VARCHAR_VARCHAR_INT4_BOOL>(part_of_text).with(second | third, is_explicit),
-    total<F_BPCHAR_BPCHAR_INT4_BOOL>(Reason{"cut or padded to a constant length", Work::bytes, 100, 2})
-        .with(second | third, is_explicit),
-    total<F_TEXTLIKE, F_TEXTNLIKE, F_BPCHARLIKE, F_BPCHARNLIKE, F_NAMELIKE, F_NAMENLIKE>(
-        Reason{"the pattern is short and whole; matching never backtracks over more than one %", Work::like, 100, 3})
-        .with(second, is_pattern),
-    total<F_TEXTICLIKE, F_TEXTICNLIKE, F_BPCHARICLIKE, F_BPCHARICNLIKE, F_NAMEICLIKE, F_NAMEICNLIKE>(
-        Reason{"the pattern is short and whole; matching never backtracks over more than one %", Work::ilike, 300, 5})
-        .with(second, is_pattern),
-    total<F_TEXT_BPCHAR, F_TEXT_BOOL>(Reason{"a shorter text, or one of two constants", Work::bytes, 50, 2}),
-    total<F_NAME_TEXT, F_NAME_BPCHAR, F_NAME_VARCHAR, F_TEXT_NAME, F_VARCHAR_NAME>(
-        Reason{"cuts to 63 bytes, between characters, or widens from there", Work::bytes, 100, 3}),
-    replaced<F_TEXTCAT>(Reason{"NULL for a result of more than a megabyte", Work::bytes, 200, 1}),
-    inlined<F_ANYTEXTCAT, F_TEXTANYCAT>(Reason{"opens into a cast to text and text || text"}),
-    inlined<F_CONCAT>(Reason{"opens into casts to text, COALESCE and text || text"}),
-    inlined<F_CONCAT_WS>(Reason{"opens into casts to text, COALESCE, text || text and substr"}).with(first),
-    total<F_MD5_TEXT, F_MD5_BYTEA, F_SHA224, F_SHA256, F_SHA384, F_SHA512>(
-        Reason{"reads every byte once; tried before, since a library may forbid it", Work::bytes, 1000, 6},
-        Rule::digest),
-    // ---- documents
-    total<F_JSONB_TYPEOF>(look_at_document),
-    total<F_JSONB_EXISTS>(look_at_document).with(second, is_of_document),
-    total<F_JSONB_OBJECT_FIELD, F_JSONB_ARRAY_ELEMENT>(
-        Reason{"a copy of a part of the document, found by its key or number", Work::bytes, 500, 4})
-        .with(second, is_of_document),
-    replaced<F_JSONB_OBJECT_FIELD_TEXT, F_JSONB_ARRAY_ELEMENT_TEXT>(
-        Reason{"NULL for objects and arrays, and for numbers beyond 10^300, of more than 200 digits or 300 decimals",
-               Work::bytes, 5000, 4})
-        .with(second, is_of_document),
-};
-
-constexpr char reads_date[] =
-    "reads the text in the asker's DateStyle; NULL for what is no date then, and for a time zone's "
-    "name, now, today and the like";
-static const TotalCast casts[] = {
-    {TEXTOID, INT2OID, "int2", "NULL for a text that is no number of the type"},
-    {TEXTOID, INT4OID, "int4", "NULL for a text that is no number of the type"},
-    {TEXTOID, INT8OID, "int8", "NULL for a text that is no number of the type"},
-    {TEXTOID, FLOAT4OID, "float4", "NULL for a text that is no decimal number of the type"},
-    {TEXTOID, FLOAT8OID, "float8", "NULL for a text that is no decimal number of the type"},
-    {TEXTOID, NUMERICOID, "numeric", "NULL for a text that is no decimal number, or of more than 1000 characters"},
-    {TEXTOID, BOOLOID, "bool", "NULL for a text that is neither true nor false"},
-    {TEXTOID, DATEOID, "date", reads_date},
-    {TEXTOID, TIMESTAMPOID, "timestamp", reads_date},
-    {INT2OID, TEXTOID, "text", "prints digits"},
-    {INT4OID, TEXTOID, "text", "prints digits"},
-    {INT8OID, TEXTOID, "text", "prints digits"},
-    {FLOAT4OID, TEXTOID, "text", "prints digits"},
-    {FLOAT8OID, TEXTOID, "text", "prints digits"},
-    {NUMERICOID, TEXTOID, "text", "prints digits; NULL beyond 10^300, 200 digits or 300 decimals"},
-    {DATEOID, TEXTOID, "text", "prints a stored date in the asker's DateStyle"},
-    {TIMESTAMPOID, TEXTOID, "text", "prints a stored timestamp in the asker's DateStyle"},
-    {UUIDOID, TEXTOID, "text", "prints sixteen bytes"},
-    {ANYENUMOID, TEXTOID, "text", "reads a committed label, and only those are stored"},
-    {InvalidOid, InvalidOid, nullptr, nullptr},
 };
 
 // Returns the functions of the table one behind the other, to an entry of none.
@@ -287,30 +151,19 @@ static const TotalFunction *all_functions() {
     if (OidIsValid(all[0].function))
         return all;
     TotalFunction *next = all;
-    for (const Row &row : table)
-        for (const Oid *function = row.functions; OidIsValid(*function); function++) {
-            Assert(next < all + lengthof(all) - 1);
-            *next++ =
-                TotalFunction{*function, row.how, row.constants, row.accepts, row.why, row.accepts_third, row.rule};
-        }
+    for (const Rows &rows : {rows_of(table), rows_of_dates(), rows_of_texts()})
+        for (const Row *row = rows.rows; row < rows.rows + rows.n; row++)
+            for (const Oid *function = row->functions; OidIsValid(*function); function++) {
+                Assert(next < all + lengthof(all) - 1);
+                *next++ = TotalFunction{*function, row->how,           row->constants, row->accepts,
+                                        row->why,  row->accepts_third, row->rule};
+            }
     return all;
 }
 
 const TotalFunction *total_function(int index) {
     const TotalFunction *entry = all_functions() + index;
     return OidIsValid(entry->function) ? entry : nullptr;
-}
-
-// Builds the call that stands for a cast that goes by DateStyle.
-static const TotalFunction *entry_of_cast(Oid function) {
-    for (const TotalCast *cast = casts; OidIsValid(cast->from); cast++)
-        if (cast->styled() && replacement_of(*cast) == function) {
-            auto *entry = static_cast<TotalFunction *>(palloc(sizeof(TotalFunction)));
-            *entry = TotalFunction{function, Total::as_it_is, second, is_date_style,
-                                   Reason{cast->why, Work::flat, cost_of_cast}};
-            return entry;
-        }
-    return nullptr;
 }
 
 const TotalFunction *find_total(Oid function) {
@@ -336,26 +189,6 @@ Rule rule_of(Node *call) {
     return rule_of(castNode(OpExpr, call)->opfuncid);
 }
 
-const TotalCast *total_cast(int index) {
-    return OidIsValid(casts[index].from) ? &casts[index] : nullptr;
-}
-
-static Oid text_or_type(Oid type) {
-    type = getBaseType(type);
-    if (type == VARCHAROID || type == BPCHAROID)
-        return TEXTOID;
-    return type_is_enum(type) ? ANYENUMOID : type;
-}
-
-const TotalCast *find_total_cast(Oid from, Oid to) {
-    from = text_or_type(from);
-    to = to == VARCHAROID || to == BPCHAROID ? TEXTOID : to;
-    for (const TotalCast *cast = casts; OidIsValid(cast->from); cast++)
-        if (cast->from == from && cast->to == to)
-            return cast;
-    return nullptr;
-}
-
 // ---- looking up ----------------------------------------------------------------------------------------------------
 
 static bool is_builtin(Oid function) {
@@ -367,28 +200,6 @@ Oid replacement_of(Oid function) {
     int nargs;
     get_func_signature(function, &types, &nargs);
     return border::internal_function(get_func_name(function), nargs, types);
-}
-
-Oid replacement_of(const TotalCast &cast) {
-    const Oid types[] = {cast.from, TEXTOID};
-    return border::internal_function(cast.function, cast.styled() ? 2 : 1, types);
-}
-
-Node *call_of_cast(const TotalCast &entry, Node *argument, const CoerceViaIO *cast, const char *style) {
-    if (entry.from == TEXTOID && exprType(argument) != TEXTOID)
-        argument = reinterpret_cast<Node *>(makeRelabelType(reinterpret_cast<Expr *>(argument), TEXTOID, -1,
-                                                            DEFAULT_COLLATION_OID, COERCE_IMPLICIT_CAST));
-    List *arguments = list_make1(argument);
-    if (style != nullptr)
-        arguments = lappend(
-            arguments, makeConst(TEXTOID, -1, DEFAULT_COLLATION_OID, -1, CStringGetTextDatum(style), false, false));
-    auto *call = reinterpret_cast<Expr *>(
-        makeFuncExpr(replacement_of(entry), entry.to, arguments, entry.to == TEXTOID ? cast->resultcollid : InvalidOid,
-                     style != nullptr ? DEFAULT_COLLATION_OID : InvalidOid, COERCE_EXPLICIT_CALL));
-    if (cast->resulttype != entry.to)
-        call = reinterpret_cast<Expr *>(
-            makeRelabelType(call, cast->resulttype, -1, cast->resultcollid, COERCE_IMPLICIT_CAST));
-    return reinterpret_cast<Node *>(call);
 }
 
 // Tells a function whose result can be larger than any multiple of its arguments: a path of jsonpath, an array filled.
