@@ -6,6 +6,7 @@
 #include <limits>
 #include <stdexcept>
 
+#include "privacy/joint_points.hpp"
 #include "privacy/numbers.hpp"
 
 namespace dp::privacy {

@@ -5,7 +5,9 @@
 // and, where what is asked for divides by a variance, of a (1-a) and b (1-b): what they print, and 95 % intervals.
 #pragma once
 
+#include "privacy/joint_points.hpp"
 #include "privacy/mechanism.hpp"
+#include "privacy/pair_release.hpp"
 
 namespace dp::privacy {
 

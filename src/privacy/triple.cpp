@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "privacy/numbers.hpp"
+#include "privacy/pair_release.hpp"
 
 namespace dp::privacy {
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "privacy/mechanism.hpp"
+#include "privacy/pair_release.hpp"
 
 namespace dp::privacy {
 

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <limits>
 
+#include "privacy/pair_release.hpp"
 #include "privacy/running_mean.hpp"
 #include "privacy/triple.hpp"
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "privacy/laplace_path.hpp"
+#include "privacy/pair_release.hpp"
 #include "privacy/running_mean.hpp"
 #include "release/ask.hpp"
 #include "release/accuracy_plan.hpp"

@@ -3,6 +3,8 @@
 #include <cmath>
 
 #include "privacy/joint.hpp"
+#include "privacy/pair_release.hpp"
+#include "privacy/scaled_numbers.hpp"
 #include "privacy/triple.hpp"
 #include "release/accuracy.hpp"
 #include "release/convert.hpp"

@@ -1,5 +1,7 @@
 #include "release/convert.hpp"
 
+#include "privacy/scaled_numbers.hpp"
+
 #include <algorithm>
 #include <cfloat>
 #include <cmath>

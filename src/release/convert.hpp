@@ -5,6 +5,7 @@
 #include "privacy/decimal.hpp"
 #include "privacy/lattice.hpp"
 #include "privacy/quantile.hpp"
+#include "privacy/scaled_numbers.hpp"
 
 #include "border/postgres.hpp"
 

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <limits>
 
+#include "privacy/pair_release.hpp"
 #include "privacy/quantile.hpp"
 #include "privacy/triple.hpp"
 #include "privacy/widened.hpp"

@@ -5,6 +5,7 @@
 
 #include "privacy/quantile_draw.hpp"
 #include "privacy/joint.hpp"
+#include "privacy/pair_release.hpp"
 #include "privacy/triple.hpp"
 
 #include "border/columns.hpp"

@@ -1,5 +1,7 @@
 #include "release/signal.hpp"
 
+#include "privacy/pair_release.hpp"
+
 #include <cmath>
 #include <limits>
 

@@ -8,6 +8,7 @@
 #include "border/versions.hpp"
 #include "catalog/facade.hpp"
 #include "mb/pg_wchar.h"
+#include "privacy/pair_release.hpp"
 #include "privacy/triple.hpp"
 #include "privacy/unit_risk.hpp"
 #include "risk/memory.hpp"

@@ -15,6 +15,7 @@
 
 #include "privacy/lattice.hpp"
 #include "privacy/mechanism.hpp"
+#include "privacy/pair_release.hpp"
 
 #include "catalog/decimals.hpp"
 #include "border/guard.hpp"

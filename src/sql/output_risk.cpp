@@ -1,6 +1,7 @@
 // dp_risk_output: what one concrete answer says about each record (doc/reference.md).
 #include <cmath>
 
+#include "privacy/pair_release.hpp"
 #include "privacy/risk_output.hpp"
 
 #include "catalog/decimals.hpp"

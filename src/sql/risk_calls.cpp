@@ -3,6 +3,7 @@
 #include <cmath>
 #include <optional>
 
+#include "privacy/pair_release.hpp"
 #include "privacy/sparse_vector.hpp"
 #include "privacy/triple.hpp"
 

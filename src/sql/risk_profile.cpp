@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "border/versions.hpp"
+#include "privacy/pair_release.hpp"
 #include "privacy/triple.hpp"
 #include "query/constants.hpp"
 #include "release/accuracy.hpp"

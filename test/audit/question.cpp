@@ -9,6 +9,8 @@
 #include "privacy/calibration.hpp"
 #include "privacy/quantile_draw.hpp"
 #include "privacy/joint.hpp"
+#include "privacy/joint_points.hpp"
+#include "privacy/pair_release.hpp"
 #include "privacy/triple.hpp"
 #include "privacy/zcdp.hpp"
 

@@ -7,6 +7,8 @@
 // questions: it fails by chance with probability below 1e-9.
 #include "privacy/contribution.hpp"
 #include "privacy/mechanism.hpp"
+#include "privacy/pair_release.hpp"
+#include "privacy/scaled_numbers.hpp"
 
 #include <cmath>
 #include <cstdio>

@@ -1,5 +1,7 @@
 // The ends of intervals, dp_low and dp_high: the law of what is drawn, summed exactly, and rounding that goes outwards only.
 #include "privacy/mechanism.hpp"
+#include "privacy/pair_release.hpp"
+#include "privacy/scaled_numbers.hpp"
 
 #include <cmath>
 #include <limits>

@@ -1,5 +1,6 @@
 // Covariances, correlations and lines of regression from noisy sums of products (formulas.md 8.10).
 #include "privacy/joint.hpp"
+#include "privacy/joint_points.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,4 +1,5 @@
 #include "privacy/lattice.hpp"
+#include "privacy/scaled_numbers.hpp"
 
 #include <cmath>
 #include <cstring>

@@ -11,6 +11,7 @@
 #include <gtest/gtest.h>
 
 #include "privacy/noise_impl.hpp"
+#include "privacy/pair_release.hpp"
 #include "reference.hpp"
 
 namespace {

@@ -1,4 +1,5 @@
 // The numbers that a pair prints (formulas.md 1.2a) against draws of the mechanism itself and against a double sum.
+#include "privacy/pair_release.hpp"
 #include "privacy/printed.hpp"
 
 #include <algorithm>

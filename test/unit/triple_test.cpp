@@ -1,4 +1,5 @@
 // Variances from three noisy sums (formulas.md 8.6, 8.7, 1.2a).
+#include "privacy/pair_release.hpp"
 #include "privacy/triple.hpp"
 
 #include <cmath>
