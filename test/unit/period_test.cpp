@@ -14,6 +14,7 @@
 #include "privacy/candidate_range.hpp"
 #include "privacy/period.hpp"
 #include "privacy/charged_steps.hpp"
+#include "privacy/standing.hpp"
 
 namespace {
 
@@ -265,6 +266,19 @@ TEST(Period, WhatIsSetCarriesOver) {
     EXPECT_FALSE(table.totals.of_public.period.kind);
     table.set(PeriodKind::year);
     EXPECT_EQ(table.left(), 9); // all that was ever spent
+}
+
+// Of both accounts, of the table and of its roles: the sums of a period that is set again begin with all that was spent.
+TEST(Period, NoSumsAreLeftWhereNoneIsSet) {
+    Table table(30, std::nullopt);
+    table.set(PeriodKind::month);
+    EXPECT_TRUE(table.charge(1, open, 0));
+    EXPECT_TRUE(table.charge(1, Account::conditional, 0));
+    table.set(std::nullopt);
+    Standing now = table.standing_of(0);
+    for (Totals *totals : {&now.table, &now.role})
+        for (Account account : {Account::public_account, Account::conditional})
+            EXPECT_FALSE(totals->of(account).period.kind);
 }
 
 TEST(Period, ClockSetBackGivesNothing) {
