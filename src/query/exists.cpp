@@ -9,7 +9,6 @@
 #include "catalog/public_table.hpp"
 #include "query/flatten_subselects.hpp"
 #include "query/from.hpp"
-#include "query/join.hpp"
 #include "query/limits.hpp"
 #include "query/hints.hpp"
 #include "query/total_table.hpp"

@@ -1,8 +1,14 @@
 #include "query/from.hpp"
 
 #include "border/each.hpp"
+#include "border/permissions.hpp"
+#include "border/refuse.hpp"
 #include "border/versions.hpp"
+#include "catalog/facade.hpp"
+#include "catalog/public_table.hpp"
+#include "catalog/settings.hpp"
 #include "query/hints.hpp"
+#include "query/limits.hpp"
 
 namespace dp::query {
 
@@ -115,6 +121,118 @@ void find_sources(Node *item, List **varnos, List **joins) {
     find_sources(join->larg, varnos, joins);
     find_sources(join->rarg, varnos, joins);
     *joins = lappend(*joins, join);
+}
+
+// ---- the sources of a leaf -----------------------------------------------------------------------------------------
+
+namespace {
+struct Reading {
+    Leaf *leaf;
+    Query *query;
+    ParseState *source;
+    bool single; // one item
+};
+} // namespace
+
+[[noreturn]] static void refuse_relation(Oid relation) {
+    refuse_state(psprintf("%s is not a restricted view", catalog::qualified_name(relation)),
+                 "Query a view that was made with dp_protect().");
+}
+
+[[noreturn]] static void refuse_item(const Reading *reading, const char *part) {
+    refuse_part(reading->single ? part : "a join, or a query without FROM", "Select from one restricted view.",
+                reading->source, -1);
+}
+
+static From read_item(const RangeTblRef *ref, bool nullable, void *context) {
+    auto *reading = static_cast<const Reading *>(context);
+    Leaf *leaf = reading->leaf;
+    const RangeTblEntry *entry = rt_fetch(ref->rtindex, reading->query->rtable);
+    if (entry->rtekind != RTE_RELATION)
+        refuse_item(reading, "FROM anything but a restricted view");
+    if (entry->tablesample != nullptr)
+        refuse_part("TABLESAMPLE", "Leave it out.", reading->source, -1);
+    if (reading->single && ref->rtindex != 1)
+        refuse_item(reading, "a query of this form");
+    const bool is_public = !reading->single && catalog::is_public_table(entry->relid);
+    if (!is_public && !OidIsValid(catalog::table_of_facade(entry->relid))) {
+        if (reading->single)
+            refuse_relation(entry->relid);
+        refuse_item(reading, nullptr);
+    }
+    if (is_public && !entry->inh)
+        refuse_part("ONLY", only_remedy, reading->source, -1);
+    check_sources(leaf->nsources + 1);
+    leaf->sources[leaf->nsources++] = Source{
+        entry->relid, ref->rtindex, is_public, nullable, false, border::permission_of(reading->query, entry).role};
+    auto *own = makeNode(RangeTblRef);
+    own->rtindex = ref->rtindex;
+    return From{list_make1(own), nullptr};
+}
+
+static Node *read_condition(Node *on, void *context) {
+    auto *reading = static_cast<const Reading *>(context);
+    Node *condition = static_cast<Node *>(copyObject(on));
+    return condition == nullptr || reading->single ? condition : border::columns_of_joined(reading->query, condition);
+}
+
+void read_sources(Leaf *leaf, Query *query, ParseState *source) {
+    const List *items = query->jointree->fromlist;
+    Reading reading = {leaf, query, source, list_length(items) == 1 && IsA(linitial(items), RangeTblRef)};
+    From from =
+        read_from(reinterpret_cast<Node *>(query->jointree), false, {read_item, read_condition, &reading, source});
+    leaf->from = from.items;
+    leaf->where = from.where;
+    for (int i = leaf->nsources; --i >= 0;)
+        if (!leaf->sources[i].is_public)
+            leaf->view = leaf->sources[i].relation;
+    leaf->njoined = leaf->nsources;
+    if (!OidIsValid(leaf->view))
+        refuse_relation(leaf->sources[0].relation);
+}
+
+List *joins_of(const List *items) {
+    List *varnos = NIL, *joins = NIL;
+    for (auto *part : border::each<Node>(items))
+        find_sources(part, &varnos, &joins);
+    return joins;
+}
+
+List *conditions_of(const List *items) {
+    List *conditions = NIL;
+    for (auto *join : border::each<JoinExpr>(joins_of(items)))
+        if (join->quals != nullptr)
+            conditions = lappend(conditions, join->quals);
+    return conditions;
+}
+
+namespace {
+enum class Added : uint8 {
+    elsewhere,
+    above,
+    done
+}; // the source is not there; it is, and the condition is still to be added
+} // namespace
+
+static Added add_below(Node *item, int varno, Node *condition) {
+    if (IsA(item, RangeTblRef))
+        return castNode(RangeTblRef, item)->rtindex == varno ? Added::above : Added::elsewhere;
+    auto *join = castNode(JoinExpr, item);
+    const Added left = add_below(join->larg, varno, condition);
+    if (left != Added::elsewhere)
+        return left;
+    const Added right = add_below(join->rarg, varno, condition);
+    if (right != Added::above || join->jointype != JOIN_LEFT)
+        return right;
+    join->quals = make_and_qual(condition, join->quals);
+    return Added::done;
+}
+
+bool add_condition(const List *items, int varno, Node *condition) {
+    for (auto *part : border::each<Node>(items))
+        if (add_below(part, varno, condition) == Added::done)
+            return false;
+    return true;
 }
 
 } // namespace dp::query

@@ -2,7 +2,7 @@
 // sides exchanged.
 #pragma once
 
-#include "border/postgres.hpp"
+#include "query/leaf.hpp"
 
 namespace dp::query {
 
@@ -33,5 +33,15 @@ Node *one_item(List *items);
 
 // The base entries below an item, and its joins.
 void find_sources(Node *item, List **varnos, List **joins);
+
+// Fills leaf->sources, leaf->from and leaf->where from the query's FROM and WHERE. Columns of joins (USING) become those of their
+// sources. 0A000: FULL, LATERAL and whatever is no facade; 55000: the only item is none; 54000: more than max_sources.
+void read_sources(Leaf *leaf, Query *query, ParseState *source);
+
+// The joins below the items, JoinExpr *, and what stands in their ON, Node *.
+List *joins_of(const List *items);
+List *conditions_of(const List *items);
+// Adds a condition on a source to the ON of the outer join on whose nullable side it stands. True: there is none, it belongs to WHERE.
+bool add_condition(const List *items, int varno, Node *condition);
 
 } // namespace dp::query

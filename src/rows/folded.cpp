@@ -1,7 +1,7 @@
 #include "rows/folded.hpp"
 
 #include "query/constants.hpp"
-#include "query/join.hpp"
+#include "query/from.hpp"
 #include "query/two_columns.hpp"
 
 namespace dp::rows {

@@ -2,11 +2,13 @@
 
 #include <algorithm>
 
+#include "border/each.hpp"
 #include "border/scope.hpp"
 #include "border/versions.hpp"
 #include "border/walk.hpp"
 #include "query/range.hpp"
 #include "query/exists.hpp"
+#include "query/from.hpp"
 #include "query/grammar.hpp"
 #include "query/total.hpp"
 #include "rows/nodes.hpp"
@@ -101,9 +103,7 @@ Node *expressions_of(const Question *question) {
         all = lappend(all, question->expressions[i].node);
     if (question->per_unit != nullptr)
         all = list_concat(all, list_make2(question->per_unit->columns, question->per_unit->where));
-    ListCell *cell;
-    foreach (cell, question->semi_joins) {
-        auto *semi = static_cast<const query::SemiJoin *>(lfirst(cell));
+    for (auto *semi : border::each<const query::SemiJoin>(question->semi_joins)) {
         all = list_concat(all, list_make2(semi->condition, semi->unless));
     }
     return reinterpret_cast<Node *>(all);

@@ -1,10 +1,13 @@
 #include "rows/resolve.hpp"
 
+#include "border/each.hpp"
+#include "border/refuse.hpp"
 #include "border/scope.hpp"
 #include "catalog/facade.hpp"
 #include "query/cost.hpp"
 #include "query/limits.hpp"
 #include "query/exists.hpp"
+#include "query/from.hpp"
 #include "query/grammar.hpp"
 #include "query/total.hpp"
 #include "rows/aggregate_arguments.hpp"
@@ -26,6 +29,7 @@
 #include "rows/quantiles.hpp"
 #include "rows/question_plan.hpp"
 #include "rows/visible_groups.hpp"
+#include "rows/joined_sources.hpp"
 #include "rows/sources.hpp"
 #include "rows/exists_columns.hpp"
 #include "rows/unit_limits.hpp"
@@ -57,12 +61,11 @@ static Node *map_conditions(const Mapping &mapping) {
     mapping.cost->quadratic += question->where_cost.quadratic;
     question->from = static_cast<List *>(copyObject(question->leaf->from));
     ListCell *cell;
-    foreach (cell, query::joins_of(question->from)) {
-        auto *join = lfirst_node(JoinExpr, cell);
+    for (auto *join : border::each<JoinExpr>(query::joins_of(question->from))) {
         join->quals = map_expression(join->quals, mapping);
     }
-    foreach (cell, question->leaf->filters)
-        question->filters = lappend(question->filters, map_expression(static_cast<Node *>(lfirst(cell)), mapping));
+    for (auto *one : border::each<Node>(question->leaf->filters))
+        question->filters = lappend(question->filters, map_expression(one, mapping));
     foreach (cell, question->leaf->semi_joins) {
         auto *semi = static_cast<query::SemiJoin *>(palloc(sizeof(query::SemiJoin)));
         *semi = *static_cast<const query::SemiJoin *>(lfirst(cell));
@@ -103,9 +106,7 @@ static List *folded_keys(const Question *question) {
 }
 
 static void add_to_semi_joins(const Question *question, int source, Node *condition) {
-    ListCell *cell;
-    foreach (cell, question->semi_joins) {
-        auto *semi = static_cast<query::SemiJoin *>(lfirst(cell));
+    for (auto *semi : border::each<query::SemiJoin>(question->semi_joins)) {
         if (source >= semi->source && source < semi->source + semi->nsources)
             semi->condition = make_and_qual(another(condition), semi->condition);
     }
@@ -116,9 +117,8 @@ static List *view_conditions(const Question *question) {
     List *conditions = NIL;
     for (int i = 0; i < question->nsources; i++) {
         const Source &source = question->sources[i];
-        conditions = lappend(conditions, source.settings == nullptr
-                                             ? nullptr
-                                             : view_condition(source.settings, source.source->varno));
+        conditions = lappend(
+            conditions, source.settings == nullptr ? nullptr : view_condition(source.settings, source.source->varno));
     }
     return conditions;
 }
@@ -276,9 +276,8 @@ static bool has_derived_key(const Question *question) {
 
 static void check_coordinates(const Question *question) {
     if (has_too_many(question))
-        ereport(ERROR, (errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-                        errmsg("the declared groups of the query make more than %d coordinates", max_coordinates),
-                        errhint("Group by fewer columns, or declare fewer groups.")));
+        refuse_size(psprintf("the declared groups of the query make more than %d coordinates", max_coordinates),
+                    "Group by fewer columns, or declare fewer groups.");
 }
 
 // Discovered groups show what the rows hold: in one spelling, which is what groups, risks and answers agree on.
@@ -310,9 +309,8 @@ static void leave_out_long_keys(Question *question) {
 
 static ParsedLinks links_of(const query::Leaf *leaf) {
     ParsedLinks links = {static_cast<List *>(copyObject(leaf->from)), leaf->where, NIL};
-    ListCell *cell;
-    foreach (cell, leaf->semi_joins)
-        links.conditions = lappend(links.conditions, static_cast<const query::SemiJoin *>(lfirst(cell))->condition);
+    for (auto *one : border::each<const query::SemiJoin>(leaf->semi_joins))
+        links.conditions = lappend(links.conditions, one->condition);
     return links;
 }
 

@@ -25,7 +25,4 @@ const List *check_sources(const Question *question);
 // Makes a statement over one of several sources alone, with what leads to its units; their columns into `values`.
 Query *select_from_source(const Question *question, int source, List **values);
 
-// 54000: a joined row would have more columns than a row may have.
-void check_joined_columns(const Question *question);
-
 } // namespace dp::rows

@@ -5,7 +5,6 @@
 
 namespace dp::rows {
 
-void begin_per_unit(Question *question, Units *units);
 void limit_rows(const Question *question, Units *units);
 void limit_groups(Question *question, Units *units);
 

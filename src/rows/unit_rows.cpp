@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "border/each.hpp"
 #include "border/guard.hpp"
+#include "border/refuse.hpp"
 #include "border/scope.hpp"
 #include "border/walk.hpp"
 #include "catalog/domain.hpp"
@@ -26,14 +28,13 @@ static int most_rows(const Question *question, const Units *units) {
     const int asked = question->leaf->limits.max_rows;
     const int64 declared = units->joined != nullptr ? units->joined->max_rows : units->path->max_rows;
     if (asked == 0 && declared > catalog::max_declared_rows)
-        ereport(ERROR, (errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-                        errmsg("a person may have more than %d joined rows in the query", catalog::max_declared_rows),
-                        errdetail("max_rows of the tables that no key of another one determines are multiplied."),
-                        errhint("Join by more columns, down to a key; or pass a max_rows.")));
+        refuse_size(psprintf("a person may have more than %d joined rows in the query", catalog::max_declared_rows),
+                    "Join by more columns, down to a key; or pass a max_rows.",
+                    "max_rows of the tables that no key of another one determines are multiplied.");
     return asked > 0 ? asked : Max(static_cast<int>(declared), 1);
 }
 
-void limit_per_unit(const Question *question, Units *units) {
+static void limit_per_unit(const Question *question, Units *units) {
     question->per_unit->max_rows = most_rows(question, units);
     units->clipped = units->single = units->one_group = true;
     units->max_rows = 1;
@@ -53,13 +54,11 @@ static List *carried_of(const query::PerUnit *leaf) {
 
 // The first column that may have several, and its source; null: there is none.
 static const Var *find_several(const Question *question, const Units *units, const Source **of) {
-    ListCell *cell;
-    foreach (cell, carried_of(question->leaf->per_unit))
+    for (auto *one : border::each<Var>(carried_of(question->leaf->per_unit)))
         for (int i = 0; i < question->nsources; i++)
-            if (question->sources[i].source->varno == static_cast<int>(lfirst_node(Var, cell)->varno) &&
-                !has_one_row(units, i)) {
+            if (question->sources[i].source->varno == static_cast<int>(one->varno) && !has_one_row(units, i)) {
                 *of = &question->sources[i];
-                return lfirst_node(Var, cell);
+                return one;
             }
     return nullptr;
 }
@@ -84,7 +83,7 @@ static const Var *find_several(const Question *question, const Units *units, con
     pg_unreachable();
 }
 
-void check_carried(const Question *question, const Units *units) {
+static void check_carried(const Question *question, const Units *units) {
     const Source *source = nullptr;
     if (const Var *column = find_several(question, units, &source))
         refuse_several(source->source,
@@ -319,10 +318,10 @@ static Node *column_of(int number, Node *node) {
 Query *select_per_unit(const Question *question, List **values) {
     Query *query = select_from_sources(question, question->where);
     ListCell *cell;
-    foreach (cell, question->per_unit->columns)
-        add_target(query, another(static_cast<Node *>(lfirst(cell))));
-    foreach (cell, question->per_unit->carried)
-        add_target(query, only_value(lfirst_node(Var, cell)));
+    for (auto *one : border::each<Node>(question->per_unit->columns))
+        add_target(query, another(one));
+    for (auto *one : border::each<Var>(question->per_unit->carried))
+        add_target(query, only_value(one));
     *values = NIL;
     foreach (cell, question->units->values)
         *values = lappend(*values, column_of(list_length(query->targetList) + foreach_current_index(cell) + 1,
@@ -350,6 +349,15 @@ static Node *vars_over_statement(Node *node, void *context) {
     column->varno = column->varnosyn = 1;
     column->varattnosyn = column->varattno;
     return reinterpret_cast<Node *>(column);
+}
+
+// The leaf was read as one over units: if there are none now, something has changed.
+void begin_per_unit(Question *question, Units *units) {
+    if (units == nullptr)
+        catalog::refuse_changing(*question->settings);
+    check_carried(question, units);
+    question->per_unit = static_cast<PerUnit *>(palloc0(sizeof(PerUnit)));
+    limit_per_unit(question, units);
 }
 
 Node *over_statement(const Question *question, Node *node) {

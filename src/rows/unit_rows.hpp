@@ -17,18 +17,15 @@ namespace dp::rows {
 // arguments. Errors: 55000 a numeric without bounds is summed; 0A000 values that cannot be counted, or rows on other servers.
 void resolve_per_unit(ColumnRanges *columns, Question *question, query::RowCost *cost);
 
-// 0A000: a unit may have several values of a column that stands above, or that is one group's below.
-void check_carried(const Question *question, const Units *units);
+// Limits what a unit brings to one row, in one group. 0A000: a unit may have several values of a column that stands above, or that is
+// one group's below.
+void begin_per_unit(Question *question, Units *units);
 // Whether that is so now, where it was not when the question was resolved.
 bool has_lost_carried(const Question *question, const Units *now);
-
-// Limits what a unit brings to one row, in one group.
-void limit_per_unit(const Question *question, Units *units);
 
 // The sub-SELECT, with what is carried and the unit's columns behind the aggregates; and the latter as Vars of unit_varno, in `values`.
 Query *select_per_unit(const Question *question, List **values);
 // Vars of unit_varno, and what is carried, become Vars of the statement's only entry. A copy.
 Node *over_statement(const Question *question, Node *node);
-
 
 } // namespace dp::rows

@@ -1,0 +1,261 @@
+#include "rows/joined_sources.hpp"
+
+#include "border/each.hpp"
+#include "border/refuse.hpp"
+#include "border/walk.hpp"
+#include "catalog/foreign_part.hpp"
+#include "catalog/public_table.hpp"
+#include "query/exists.hpp"
+#include "query/from.hpp"
+#include "query/limits.hpp"
+#include "rows/public_values.hpp"
+#include "rows/unit_links.hpp"
+
+namespace dp::rows {
+
+// ---- checks --------------------------------------------------------------------------------------------------------
+
+void check_one_domain(const catalog::Settings *first, const catalog::Settings *other) {
+    if (memcmp(&first->id, &other->id, UUID_LEN) != 0)
+        refuse_form(psprintf("a join of %s and %s is not supported: their people have different odometers",
+                             first->view_name, other->view_name),
+                    "Tables of the same people are joined where the controller has said so, by dp_protect(.., unit "
+                    "=> ..), dp_set_unit() or dp_join_domains(). Else ask each by itself, and join the answers.");
+    if (first->unit == nullptr || other->unit == nullptr)
+        refuse_form(psprintf("a join of %s with %s is not supported: each row of it is a person of its own",
+                             first->view_name, first->view == other->view ? "itself" : other->view_name),
+                    psprintf("The controller declares whose rows they are with dp_set_unit(%s, 'key column'); where no "
+                             "unique index covers that column, with max_rows => ... as well.",
+                             quote_literal_cstr(first->unit == nullptr ? first->relation_name : other->relation_name)));
+}
+
+void check_declared(const catalog::Reading &reading, const catalog::Settings *settings, Oid relation) {
+    const char *name = catalog::qualified_name(relation);
+    if (!catalog::is_public_table(reading, relation, settings->id))
+        refuse_state(psprintf("%s is not a public table for %s", name, settings->view_name),
+                     psprintf("The controller declares it with dp_set_public(%s, %s).", quote_literal_cstr(name),
+                              quote_literal_cstr(settings->relation_name)));
+    if (settings->unit == nullptr)
+        refuse_form(
+            psprintf("a join of %s with public table %s is not supported: each row of it is a person of its own",
+                     settings->view_name, name),
+            psprintf("The controller declares whose rows they are with dp_set_unit(%s, 'key column'); where no "
+                     "unique index covers that column, with max_rows => ... as well.",
+                     quote_literal_cstr(settings->relation_name)));
+}
+
+static void check_here(const Source &source, const List *checked) {
+    ListCell *cell;
+    foreach (cell, checked)
+        if (catalog::is_foreign_table(lfirst_oid(cell)) || catalog::is_on_other_nodes(lfirst_oid(cell)))
+            refuse_form(psprintf("a join with %s is not supported: other servers keep %s", source.settings->view_name,
+                                 catalog::qualified_name(lfirst_oid(cell))),
+                        "Join restricted views of tables that this server keeps.");
+}
+
+const List *lock_and_check_joined(const Question *question) {
+    List *relations = NIL, *checked = NIL;
+    for (int i = 0; i < question->nsources; i++) {
+        const Source &source = question->sources[i];
+        relations = lappend_oid(relations, source.relation);
+        if (source.settings != nullptr)
+            relations = list_concat(relations, catalog::hidden_ancestors(source.settings->unit));
+    }
+    lock_in_order(relations);
+    for (int i = 0; i < question->nsources; i++) {
+        const Source &source = question->sources[i];
+        if (source.settings == nullptr) {
+            checked =
+                list_concat_unique_oid(checked, catalog::check_public(source.relation, question->settings->owner));
+            continue;
+        }
+        const List *of_source = lock_and_check(source.settings);
+        check_here(source, of_source);
+        checked = list_concat_unique_oid(checked, of_source);
+    }
+    return checked;
+}
+
+// ---- links ---------------------------------------------------------------------------------------------------------
+
+// Holds counts that were made already.
+namespace {
+struct Count {
+    Oid relation;
+    Bitmapset *columns;
+    int64 rows;
+};
+struct Counts {
+    const catalog::Reading *reading;
+    List *known; // Count *
+};
+} // namespace
+
+static int64 count_equal(const query::Linked &source, int n, const AttrNumber *columns) {
+    auto *counts = static_cast<Counts *>(source.context);
+    Bitmapset *of = nullptr;
+    for (int i = 0; i < n; i++)
+        of = bms_add_member(of, columns[i]);
+    for (auto *count : border::each<const Count>(counts->known)) {
+        if (count->relation == source.relation && bms_equal(count->columns, of))
+            return count->rows;
+    }
+    auto *distinct = static_cast<AttrNumber *>(palloc(sizeof(AttrNumber) * n));
+    int ndistinct = 0;
+    for (int column = -1; (column = bms_next_member(of, column)) >= 0;)
+        distinct[ndistinct++] = static_cast<AttrNumber>(column);
+    auto *count = static_cast<Count *>(palloc(sizeof(Count)));
+    *count = Count{source.relation, of,
+                   largest_multiplicity(*counts->reading, source.relation, source.source->reader, ndistinct, distinct, false)};
+    counts->known = lappend(counts->known, count);
+    return count->rows;
+}
+
+static Node *one_item_of(const query::Linked *sources, int n) {
+    List *items = NIL;
+    for (int i = 0; i < n; i++) {
+        auto *ref = makeNode(RangeTblRef);
+        ref->rtindex = sources[i].source->varno;
+        items = lappend(items, ref);
+    }
+    return query::one_item(items);
+}
+
+// Private sources of a sub-SELECT are linked to those of FROM as if these were kept by an outer join with them: whether it has a row is
+// a matter of one unit's. So are several of any kind, each of which something must lead to.
+static void check_semi_join(const Question *question, int number, const query::Linked *linked, const List *from,
+                            const List *equalities) {
+    auto *semi = static_cast<const query::SemiJoin *>(list_nth(question->leaf->semi_joins, number));
+    const query::Leaf *leaf = question->leaf;
+    if (semi->nsources == 1 && linked[semi->source].path == nullptr)
+        return;
+    const int n = leaf->njoined + semi->nsources;
+    auto *all = static_cast<query::Linked *>(palloc(sizeof(query::Linked) * n));
+    memcpy(all, linked, sizeof(query::Linked) * leaf->njoined);
+    memcpy(all + leaf->njoined, linked + semi->source, sizeof(query::Linked) * semi->nsources);
+    for (int i = 0; i < n; i++)
+        all[i].multiplicity = nullptr;
+    auto *join = makeNode(JoinExpr);
+    join->jointype = JOIN_LEFT;
+    join->larg = query::one_item(list_copy(from));
+    join->rarg = one_item_of(linked + semi->source, semi->nsources);
+    join->quals = map_to_tables(static_cast<Node *>(list_nth(question->links.conditions, number)), question);
+    List *items = list_make1(join), *by = query::find_equalities(leaf, items, nullptr);
+    (void)query::join_sources(all, n, items, list_concat_copy(equalities, by));
+}
+
+static void check_semi_joins(const Question *question, const query::Linked *linked, const List *from,
+                             const List *equalities) {
+    for (int i = 0; i < list_length(question->leaf->semi_joins); i++)
+        check_semi_join(question, i, linked, from, equalities);
+}
+
+Units *joined_units(const Question *question, const catalog::Reading *reading) {
+    auto *counts = static_cast<Counts *>(palloc0(sizeof(Counts)));
+    counts->reading = reading;
+    const query::Leaf *leaf = question->leaf;
+    const int n = leaf->njoined;
+    auto *linked = static_cast<query::Linked *>(palloc0(sizeof(query::Linked) * question->nsources));
+    for (int i = 0; i < question->nsources; i++) {
+        const Source &source = question->sources[i];
+        linked[i].source = source.source;
+        linked[i].relation = source.relation;
+        linked[i].path = source.settings == nullptr ? nullptr : source.settings->unit;
+        linked[i].name = catalog::qualified_name(source.source->relation);
+        linked[i].multiplicity = reading == nullptr ? nullptr : count_equal;
+        linked[i].context = counts;
+    }
+    List *from = static_cast<List *>(copyObject(question->links.from));
+    for (auto *join : border::each<JoinExpr>(query::joins_of(from))) {
+        join->quals = map_to_tables(join->quals, question);
+    }
+    List *equalities = query::find_equalities(leaf, from, map_to_tables(question->links.where, question));
+    const query::Joined *joined = query::join_sources(linked, n, from, equalities);
+    check_semi_joins(question, linked, from, equalities);
+    const Source &anchor = question->sources[joined->anchor];
+    return units_of(question, anchor.settings->unit, anchor.source->varno, list_length(leaf->query->rtable), joined);
+}
+
+// ---- how many rows -------------------------------------------------------------------------------------------------
+
+// The sources that a key's value follows from: those of its columns, and of what its tests compare with.
+static Bitmapset *sources_of_key(const Question *question, Node *key) {
+    Bitmapset *varnos = pull_varnos_of(key), *all = bms_copy(varnos);
+    for (auto *semi : border::each<const query::SemiJoin>(question->leaf->semi_joins)) {
+        if (semi->test == 0 || !bms_is_member(semi->test, varnos))
+            continue;
+        Bitmapset *inner = query::varnos_of_semi_join(question->leaf, semi);
+        Bitmapset *outer = bms_difference(pull_varnos_of(semi->condition), inner);
+        all = bms_del_members(all, inner); // from 16 on the join that brings the test is named by one of these
+        all = bms_add_members(all, outer);
+    }
+    return all;
+}
+
+// Whether all keys are columns of sources of which a unit has one row in all that is joined.
+static bool are_of_one_row(const Question *question, const query::Joined *joined) {
+    for (int i = 0; i < question->leaf->nkeys; i++) {
+        Bitmapset *varnos = sources_of_key(question, question->leaf->keys[i].expression);
+        for (int j = 0; j < question->nsources; j++)
+            if (bms_is_member(question->sources[j].source->varno, varnos) && !joined->one_row[j])
+                return false;
+    }
+    return true;
+}
+
+void limit_joined_rows(const Question *question, Units *units) {
+    const query::Joined *joined = units->joined;
+    if (joined->max_rows > catalog::max_declared_rows)
+        refuse_size(psprintf("a person may have more than %d joined rows in the query", catalog::max_declared_rows),
+                    "Join by more columns, down to a key; or aggregate with fewer tables.",
+                    "max_rows of the tables that no key of another one determines are multiplied.");
+    const int asked = question->leaf->limits.max_rows;
+    units->single = joined->keyed;
+    units->one_group = joined->keyed || are_of_one_row(question, joined);
+    units->max_rows = joined->keyed ? 1 : asked > 0 ? asked : static_cast<int>(joined->max_rows);
+}
+
+// ---- columns of joined rows ----------------------------------------------------------------------------------------
+
+static bool collect_columns(Node *node, void *context) {
+    if (node == nullptr)
+        return false;
+    if (!IsA(node, Var))
+        return border::walk_expression(node, collect_columns, context);
+    auto **columns = static_cast<Bitmapset **>(context);
+    *columns = bms_add_member(*columns, query::column_number(castNode(Var, node)));
+    return false;
+}
+
+// Conditions on several sources, of which each may be sorted by what it compares: that is a column more.
+static int count_comparisons(Node *condition) {
+    check_stack_depth();
+    if (condition == nullptr)
+        return 0;
+    if (!IsA(condition, List) && !is_andclause(condition))
+        return bms_membership(pull_varnos_of(condition)) == BMS_MULTIPLE ? 1 : 0;
+    int n = 0;
+    for (auto *one : border::each<Node>(IsA(condition, List) ? reinterpret_cast<List *>(condition)
+                                                             : castNode(BoolExpr, condition)->args))
+        n += count_comparisons(one);
+    return n;
+}
+
+static int count_all_comparisons(const Question *question) {
+    int n = count_comparisons(question->where) +
+            count_comparisons(reinterpret_cast<Node *>(query::conditions_of(question->from)));
+    for (auto *one : border::each<const query::SemiJoin>(question->semi_joins))
+        n += count_comparisons(one->condition);
+    return n;
+}
+
+// The joins carry what stands above them: all columns that are named somewhere, those of the unit, and what they are sorted by.
+void check_joined_columns(const Question *question) {
+    Bitmapset *columns = nullptr;
+    (void)collect_columns(expressions_of(question), &columns);
+    // With the unit, which may stand in a table behind all that have numbers.
+    constexpr int of_path = 2 * catalog::max_unit_columns * catalog::max_unit_steps;
+    query::check_joined(bms_num_members(columns) + of_path + count_all_comparisons(question));
+}
+
+} // namespace dp::rows

@@ -1,0 +1,26 @@
+// The sources of a leaf that joins several (formulas.md, 9.7 to 9.9). Nothing of it is called for a leaf over one.
+#pragma once
+
+#include "rows/question.hpp"
+
+namespace dp::rows {
+
+// 0A000: their people have different odometers, or each row of one is a person of its own.
+void check_one_domain(const catalog::Settings *first, const catalog::Settings *other);
+// Errors: 55000 for what is no public table for the view, 0A000 where each row of the view is a person of its own.
+void check_declared(const catalog::Reading &reading, const catalog::Settings *settings, Oid relation);
+
+// Locks all of them, and all ancestors, before any is looked at, and checks them. Returns them with their parts.
+const List *lock_and_check_joined(const Question *question);
+
+// Returns how joined rows find their units. reading: where rows of public tables are counted; null where it does not matter how many.
+// 0A000: something is not linked.
+Units *joined_units(const Question *question, const catalog::Reading *reading);
+
+// Sets how many joined rows a unit may have at most. 54000: too many.
+void limit_joined_rows(const Question *question, Units *units);
+
+// 54000: a joined row would have more columns than a row may have.
+void check_joined_columns(const Question *question);
+
+} // namespace dp::rows
