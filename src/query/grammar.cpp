@@ -5,17 +5,19 @@
 
 #include "border/each.hpp"
 #include "border/grouping.hpp"
+#include "border/refuse.hpp"
 #include "border/versions.hpp"
 #include "border/walk.hpp"
 #include "catalog/facade.hpp"
 #include "catalog/settings.hpp"
 #include "query/aggregate_table.hpp"
 #include "query/distinct.hpp"
-#include "query/join.hpp"
+#include "query/from.hpp"
 #include "query/two_columns.hpp"
 #include "query/limits.hpp"
 #include "query/interval_marks.hpp"
 #include "query/per_unit.hpp"
+#include "query/percentile.hpp"
 #include "query/public_view.hpp"
 #include "query/hints.hpp"
 #include "query/exists.hpp"
@@ -57,12 +59,6 @@ static Var *argument_column(Node *argument) {
     return IsA(argument, Var) && castNode(Var, argument)->varno != unit_varno ? castNode(Var, argument) : nullptr;
 }
 
-Node *before_cast_to_double(Node *number) {
-    const Rule rule = exprType(number) == FLOAT8OID && IsA(number, FuncExpr) ? rule_of(number) : Rule::none;
-    return rule != Rule::kept && rule != Rule::cast ? number
-                                                    : static_cast<Node *>(linitial(castNode(FuncExpr, number)->args));
-}
-
 // percentile_cont takes double precision, and the parser casts other numbers to it, which keeps their order: the grid is that of
 // what was written.
 static Node *argument_of(const Aggref *call) {
@@ -90,8 +86,8 @@ static Expr *and_present(Expr *filter, Node *argument) {
     test->location = -1;
     auto *present = reinterpret_cast<Expr *>(test);
     auto *all = reinterpret_cast<BoolExpr *>(filter);
-    if (equal(filter, present) || (filter != nullptr && IsA(all, BoolExpr) && all->boolop == AND_EXPR &&
-                                   equal(llast(all->args), present)))
+    if (equal(filter, present) ||
+        (filter != nullptr && IsA(all, BoolExpr) && all->boolop == AND_EXPR && equal(llast(all->args), present)))
         return filter;
     return filter == nullptr ? present : makeBoolExpr(AND_EXPR, list_make2(filter, present), -1);
 }
@@ -109,11 +105,6 @@ static int filter_index(Met *met, Expr *filter, ParseState *source) {
         return -1;
     check_condition(reinterpret_cast<Node *>(filter), source);
     return met->filters.add(reinterpret_cast<Node *>(filter)) - 1;
-}
-
-// Tells a percentile of one fraction; those of an array are asked one by one (query/percentile_arrays).
-static bool is_percentile(const Aggref *call) {
-    return call->aggfnoid == F_PERCENTILE_CONT_FLOAT8_FLOAT8 || call->aggfnoid == F_PERCENTILE_DISC_FLOAT8_ANYELEMENT;
 }
 
 // The source of all of these columns; null: of several, or none.
@@ -180,30 +171,6 @@ static void check_clauses(const Leaf *leaf, const Aggref *call, ParseState *sour
     refuse_if(call->aggorder != NIL && !percentile, "ORDER BY in an aggregate", "Leave it out.", source, at);
     refuse_if(call->agglevelsup > 0, "an aggregate of an outer query", "Aggregate in the query that reads the view.",
               source, at);
-}
-
-// Returns true for types that a grid may lie over.
-static bool has_points(Oid type) {
-    return type == INT2OID || type == INT4OID || type == INT8OID || type == FLOAT4OID || type == FLOAT8OID ||
-           type == NUMERICOID || type == DATEOID || type == TIMESTAMPOID || type == TIMESTAMPTZOID;
-}
-
-// A constant fraction, and values in their usual order or the reverse.
-static void set_percentile(Aggregate *aggregate, const Aggref *call, ParseState *source) {
-    int at = call->location;
-    Oid type = exprType(reinterpret_cast<Node *>(linitial_node(TargetEntry, call->args)->expr));
-    refuse_if(!has_points(type) || call->aggtype != type,
-              psprintf("%s of values of type %s", get_func_name(call->aggfnoid), format_type_be(type)),
-              type == INTERVALOID ? interval_remedy : quantile_remedy, source, at);
-    aggregate->fraction = static_cast<Node *>(linitial(call->aggdirectargs));
-    refuse_if(contains_column(aggregate->fraction), "a column as the fraction of a percentile",
-              "Write a constant there, 0.5 for the median.", source, at);
-    check_condition(aggregate->fraction, source);
-    Oid sort = linitial_node(SortGroupClause, call->aggorder)->sortop;
-    const TypeCacheEntry *order = lookup_type_cache(type, TYPECACHE_LT_OPR | TYPECACHE_GT_OPR);
-    refuse_if(sort != order->lt_opr && sort != order->gt_opr, "ORDER BY with an operator of its own",
-              "Write ORDER BY x, or ORDER BY x DESC.", source, at);
-    aggregate->descending = sort == order->gt_opr;
 }
 
 // Returns the place of an argument, or -1 for a point of two columns that somebody wrote: only aggregates of two columns take one.
@@ -340,15 +307,6 @@ static Node *aggregate_of(Node *node, Part *part) {
     return inner == nullptr ? node : inner;
 }
 
-// How wide an interval of a percentile is depends on where the rows lie, and a draw does not tell that.
-static void check_part(const Aggregate &aggregate, Part part, ParseState *source) {
-    refuse_if(part != Part::value && privacy::is_quantile(aggregate.fn),
-              "dp_low or dp_high of min, max or a percentile",
-              "Ask for percentiles on both sides: those of 0.45 and 0.55 enclose the median unless their ranks are off "
-              "by more than dp_explain() says.",
-              source, aggregate.node->location);
-}
-
 static Output output_of(const Leaf *leaf, const Met &met, const TargetEntry *target, ParseState *source) {
     const char *name = target->resname ? target->resname : "?column?";
     auto *node = reinterpret_cast<Node *>(target->expr);
@@ -422,8 +380,7 @@ Leaf *check_leaf(const Query *written, ParseState *source) {
     leaf->aggregates = static_cast<Aggregate *>(palloc0(sizeof(Aggregate) * (size + 1)));
     leaf->outputs = static_cast<Output *>(palloc0(sizeof(Output) * (size + 1)));
     if (!query->hasAggs && query->groupClause == NIL)
-        ereport(ERROR,
-                (errcode(ERRCODE_INSUFFICIENT_PRIVILEGE), errmsg("%s", private_rows), errhint("%s", rows_remedy)));
+        refuse_right(private_rows, rows_remedy);
     check_condition(leaf->where, source);
     List *conditions = conditions_of(leaf->from);
     check_condition(reinterpret_cast<Node *>(conditions), source);

@@ -12,9 +12,6 @@ namespace dp::query {
 // that is no facade). `source` may be null.
 Leaf *check_leaf(const Query *written, ParseState *source);
 
-// Returns the number that the parser cast because a function takes double precision.
-Node *before_cast_to_double(Node *number);
-
 // The column that an aggregate is of, without the casts that keep its order; null if it is of an expression.
 Var *column_of_argument(const Aggref *call);
 

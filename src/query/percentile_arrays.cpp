@@ -7,6 +7,7 @@
 #include "query/aggregate_rewrites.hpp"
 #include "query/hints.hpp"
 #include "query/grammar.hpp"
+#include "query/percentile.hpp"
 #include "query/total_table.hpp"
 
 namespace dp::query {

@@ -17,7 +17,7 @@
 #include "release/signal.hpp"
 #include "release/question_versions.hpp"
 #include "rows/unit_checks.hpp"
-#include "rows/measures.hpp"
+#include "rows/spread_measures.hpp"
 #include "rows/public_rows.hpp"
 #include "rows/resolve.hpp"
 

@@ -1,26 +1,16 @@
 #include "rows/canonical.hpp"
 
 #include "border/guard.hpp"
+#include "border/refuse.hpp"
 #include "border/scope.hpp"
 
 namespace dp::rows {
-
-// Tells what a type's equal values have in common.
-enum class Spelling : uint8 {
-    unknown, // nothing that we know of: refused
-    same,    // their bytes, which are few
-    bounded, // their bytes, of which there may be many
-    numeric, // all but trailing zeros behind the point
-    float4,  // all but the sign of zero and the bits of NaN
-    float8,
-    blanks // all but trailing blanks
-};
 
 // One line per type. Equal by the default btree class means equal bytes for what is `same` or `bounded`: timetz compares
 // the zone as well, inet and cidr their family, masks and all bits, name and "char" their characters, bit strings their
 // length and bits, the rest a single number. That does not hold for interval ('1 month' = '30 days'), jsonb, arrays,
 // ranges and records (what they contain), or for types that are not listed.
-static Spelling spelling_of(Oid type) {
+Spelling spelling_of(Oid type) {
     Oid base = getBaseType(type);
     switch (base) {
     case BOOLOID:
@@ -88,17 +78,15 @@ Node *canonical_node(Node *value, int32 typmod) {
 Node *canonical_key(Node *key, const query::Key &spec) {
     Spelling spelling = spelling_of(spec.type);
     if (spelling == Spelling::unknown)
-        ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-                        errmsg("GROUP BY a value of type %s without declared groups is not supported",
-                               format_type_be(spec.type)),
-                        errdetail("Equal values of this type can look different, and one row's would be shown."),
-                        errhint("Group by an expression of another type, such as extract(epoch FROM ...), or have the "
-                                "controller declare the groups of the column with dp_set_groups().")));
+        refuse_form(
+            psprintf("GROUP BY a value of type %s without declared groups is not supported", format_type_be(spec.type)),
+            "Group by an expression of another type, such as extract(epoch FROM ...), or have the "
+            "controller declare the groups of the column with dp_set_groups().",
+            "Equal values of this type can look different, and one row's would be shown.");
     if (OidIsValid(spec.collation) && !get_collation_isdeterministic(spec.collation))
-        ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-                        errmsg("GROUP BY under a nondeterministic collation without declared groups is not supported"),
-                        errdetail("Equal values can look different under it, and one row's would be shown."),
-                        errhint("Add COLLATE \"C\" to the key.")));
+        refuse_form("GROUP BY under a nondeterministic collation without declared groups is not supported",
+                    "Add COLLATE \"C\" to the key.",
+                    "Equal values can look different under it, and one row's would be shown.");
     return spelling == Spelling::same ? key : canonical_call(key);
 }
 
@@ -147,10 +135,9 @@ static bool is_short(Spelling spelling, Datum value) {
 
 void check_declared_length(Datum value, Oid type, const char *column_name) {
     if (get_typlen(getBaseType(type)) == -1 && !is_short(spelling_of(type), value))
-        ereport(ERROR,
-                (errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-                 errmsg("a group of column %s is longer than %d bytes", quote_identifier(column_name), longest_key),
-                 errhint("Rows with longer keys are in no group. Declare the groups of a shorter column.")));
+        refuse_size(
+            psprintf("a group of column %s is longer than %d bytes", quote_identifier(column_name), longest_key),
+            "Rows with longer keys are in no group. Declare the groups of a shorter column.");
 }
 
 // char(n) is padded by its n characters, as far as that leaves it short; without an n it stays trimmed.
@@ -231,43 +218,6 @@ Datum canonical_value(Oid type, int32 typmod, Datum value, bool *isnull) {
     return canonical(spelling_of(type), value, typmod, isnull);
 }
 
-// ---- digests of values ---------------------------------------------------------------------------------------------
-
-// Two hashes of 64 bits with different seeds. Values of one digest are counted as one (formulas.md, 9.11).
-static void digest_bytes(const void *bytes, Size size, pg_uuid_t *digest) {
-    const uint64 seeds[2] = {0x9e3779b97f4a7c15U, 0xd1b54a32d192ed03U};
-    for (int i = 0; i < 2; i++) {
-        const uint64 word =
-            hash_bytes_extended(static_cast<const unsigned char *>(bytes), static_cast<int>(size), seeds[i]);
-        memcpy(digest->data + i * sizeof word, &word, sizeof word);
-    }
-}
-
-// Computes the digest of a value's one spelling. False: it is too long, and was not fetched.
-static bool digest_variable(Spelling spelling, Datum value, pg_uuid_t *digest) {
-    if (length_of(value) > longest_value)
-        return false;
-    if (spelling == Spelling::numeric)
-        value = DirectFunctionCall1(numeric_trim_scale, value);
-    const auto *stored = reinterpret_cast<const struct varlena *>(PG_DETOAST_DATUM_PACKED(value));
-    Size size = VARSIZE_ANY_EXHDR(stored);
-    if (spelling == Spelling::blanks)
-        size = bpchartruelen(VARDATA_ANY(stored), static_cast<int>(size));
-    digest_bytes(VARDATA_ANY(stored), size, digest);
-    return true;
-}
-
-static void digest_fixed(Spelling spelling, Datum value, int16 length, bool by_value, pg_uuid_t *digest) {
-    if (spelling == Spelling::float4 || spelling == Spelling::float8) {
-        bool isnull;
-        value = canonical(spelling, value, -1, &isnull);
-    }
-    if (by_value)
-        digest_bytes(&value, sizeof value, digest);
-    else
-        digest_bytes(DatumGetPointer(value), length, digest);
-}
-
 // ---- the SQL functions ---------------------------------------------------------------------------------------------
 
 namespace {
@@ -275,8 +225,6 @@ namespace {
 struct Site {
     Spelling spelling;
     bool variable;
-    int16 length; // as in pg_type
-    bool by_value;
 };
 } // namespace
 
@@ -285,8 +233,7 @@ static const Site &site_of(FunctionCallInfo fcinfo) {
         auto *site = static_cast<Site *>(MemoryContextAllocZero(fcinfo->flinfo->fn_mcxt, sizeof(Site)));
         Oid type = get_fn_expr_argtype(fcinfo->flinfo, 0);
         site->spelling = spelling_of(type);
-        get_typlenbyval(getBaseType(type), &site->length, &site->by_value);
-        site->variable = site->length == -1;
+        site->variable = get_typlen(getBaseType(type)) == -1;
         fcinfo->flinfo->fn_extra = site;
     }
     return *static_cast<const Site *>(fcinfo->flinfo->fn_extra);
@@ -298,19 +245,6 @@ DP_FUNCTION(dp_canonical) {
     if (isnull)
         PG_RETURN_NULL();
     return key;
-}
-
-DP_FUNCTION(dp_value_digest) {
-    const Site &site = site_of(fcinfo);
-    if (site.spelling == Spelling::unknown || site.length < -1)
-        ereport(ERROR,
-                (errcode(ERRCODE_FEATURE_NOT_SUPPORTED), errmsg("equal values of this type can look different")));
-    auto *digest = static_cast<pg_uuid_t *>(palloc(sizeof(pg_uuid_t)));
-    if (!site.variable)
-        digest_fixed(site.spelling, PG_GETARG_DATUM(0), site.length, site.by_value, digest);
-    else if (!digest_variable(site.spelling, PG_GETARG_DATUM(0), digest))
-        PG_RETURN_NULL();
-    PG_RETURN_UUID_P(digest);
 }
 
 DP_FUNCTION(dp_is_short) {

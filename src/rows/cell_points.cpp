@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "privacy/joint.hpp"
+#include "privacy/joint_points.hpp"
 
 namespace dp::rows {
 
@@ -153,42 +154,6 @@ void set_adder(MeasureSite *site) {
     default:
         return set_adder_of_values(site);
     }
-}
-
-// ---- a selection of epsilon ----------------------------------------------------------------------------------------
-
-// Returns the part of one measure in a record's scaled PIS, in [0, 1]. COUNT(x) counts NaN; a pair does not.
-static double part_of(const MeasureSite &site, Datum value) {
-    if (site.words.kind == static_cast<int64>(MeasureKind::count))
-        return 1;
-    if (site.words.kind != static_cast<int64>(MeasureKind::sum))
-        return std::isnan(double_value(site.kind, value)) ? 0 : 1;
-    const std::optional<std::int64_t> point = sum_point(site.sum, site.kind, value);
-    return Min(std::fabs(static_cast<double>(point.value_or(0))) / site.words.sensitivity, 1.0);
-}
-
-static double pis_of(FunctionCallInfo fcinfo, const CellSite *site) {
-    const bool gaussian = site->candidates[0].mechanism == privacy::Mechanism::gaussian;
-    double sum = 0;
-    for (int j = 0; j < site->nmeasures; j++) {
-        if (PG_ARGISNULL(site->first_measure + j))
-            continue;
-        const double part = part_of(site->measures[j], PG_GETARG_DATUM(site->first_measure + j));
-        sum += gaussian ? part * part : part;
-    }
-    return gaussian ? std::sqrt(sum) : sum;
-}
-
-// Adds 1, and of each candidate the point of the row and its square.
-bool add_selection(FunctionCallInfo fcinfo, const CellSite *site, int128 *sums) {
-    const double pis = pis_of(fcinfo, site);
-    *sums++ += 1;
-    for (int j = 0; j < site->ncandidates; j++) {
-        const int128 point = privacy::svt_point(site->candidates[j], pis);
-        *sums++ += point;
-        *sums++ += point * point;
-    }
-    return true;
 }
 
 } // namespace dp::rows

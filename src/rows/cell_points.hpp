@@ -1,7 +1,7 @@
 // Makes points of values: what a row adds to the coordinates that a specification names.
 #pragma once
 
-#include "rows/cell_site.hpp"
+#include "rows/selection_points.hpp"
 
 namespace dp::rows {
 
@@ -9,8 +9,6 @@ namespace dp::rows {
 void set_adder(MeasureSite *site);
 // Steps from one state without keys to the next.
 Datum step_of_many(FunctionCallInfo fcinfo);
-// Adds a row to the sums of a selection.
-bool add_selection(FunctionCallInfo fcinfo, const CellSite *site, privacy::int128 *sums);
 // Adds the measures of a row to its sums; no different values. Returns whether it brings anything.
 inline bool add_row(FunctionCallInfo fcinfo, const CellSite *site, privacy::int128 *sums) {
     if (unlikely(site->ncandidates > 0))

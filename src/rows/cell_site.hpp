@@ -1,6 +1,7 @@
 // Knows what a call of dp_rdr.cells, dp_rdr.point or dp_rdr.cell adds up, once its specification is read.
 #pragma once
 
+#include "privacy/joint_points.hpp"
 #include "privacy/quantile.hpp"
 #include "privacy/sparse_vector.hpp"
 

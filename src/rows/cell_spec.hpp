@@ -48,12 +48,6 @@ static_assert(sizeof(SpecHeader) == 7 * sizeof(uint64) && sizeof(MeasureWords) =
                   sizeof(GridWords) == 7 * sizeof(uint64) && sizeof(CandidateWords) == 2 * sizeof(uint64),
               "words, and nothing between them");
 
-// Holds one of the values that a group keeps, in results and partial states. Their number stands in front of them.
-struct PackedValue {
-    uint64 hash;
-    privacy::ValueDigest value;
-};
-
 // Turns words from the order of this machine to that of the network, or back.
 inline void turn_words(char *bytes, Size size) {
     for (Size i = 0; i < size; i += sizeof(uint64)) {

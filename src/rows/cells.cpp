@@ -15,6 +15,7 @@
 #include "border/guard.hpp"
 #include "catalog/domain.hpp"
 #include "rows/cell_points.hpp"
+#include "rows/kept_values.hpp"
 #include "rows/spec_reader.hpp"
 
 namespace dp::rows {
@@ -94,13 +95,6 @@ static GroupEntry *entry_of_row(FunctionCallInfo fcinfo, const CellSite *site, U
     return keep_group(state, key);
 }
 
-static privacy::ValueDigest digest_of(Datum value) {
-    privacy::ValueDigest digest;
-    static_assert(sizeof digest == UUID_LEN, "a digest is a uuid");
-    memcpy(digest.words, DatumGetUUIDP(value)->data, sizeof digest);
-    return digest;
-}
-
 static UnitState *add_to_unit(FunctionCallInfo fcinfo, const CellSite *site, UnitState *state) {
     if (unlikely(state == nullptr))
         state = make_unit_state(aggregate_context(fcinfo), site->shape, seed_of_unit(fcinfo, site));
@@ -108,11 +102,8 @@ static UnitState *add_to_unit(FunctionCallInfo fcinfo, const CellSite *site, Uni
     if (entry == nullptr)
         return state;
     (void)add_row(fcinfo, site, entry->values());
-    for (int j = 0; site->keeps_values && j < site->nmeasures; j++) {
-        const MeasureShape &measure = site->shape->measures[j];
-        if (measure.values > 0 && !PG_ARGISNULL(site->first_measure + j))
-            keep_value(state, entry, measure, digest_of(PG_GETARG_DATUM(site->first_measure + j)));
-    }
+    if (site->keeps_values)
+        keep_values_of_row(fcinfo, site, state, entry);
     return state;
 }
 
@@ -176,15 +167,6 @@ static bool same_shape(const CellShape *a, const CellShape *b) {
     return a->nmeasures == b->nmeasures && memcmp(a, b, shape_size(a->nmeasures)) == 0;
 }
 
-static void add_values(UnitState *state, GroupEntry *into, GroupEntry *from) {
-    for (int32 j = 0; j < state->shape->nmeasures; j++) {
-        const MeasureShape &measure = state->shape->measures[j];
-        const ValueSet *values = measure.values == 0 ? nullptr : values_of(from, measure);
-        for (int32 i = 0; values != nullptr && i < values->n; i++)
-            keep_value(state, into, measure, values->values[i].value);
-    }
-}
-
 // Adds the groups of one part of a unit's rows to those of another. Only somebody's own statement has rows of several units.
 static UnitState *combine_units(UnitState *state, UnitState *other) {
     if (state->seed != other->seed)
@@ -192,7 +174,9 @@ static UnitState *combine_units(UnitState *state, UnitState *other) {
     for (int32 i = 0; i < other->nentries; i++) {
         if (GroupEntry *into = keep_group(&state, key_at(other, i))) {
             add_sums(state->shape, into->values(), entry_at(other, i)->values());
-            add_values(state, into, entry_at(other, i));
+            for (int32 j = 0; j < state->shape->nmeasures; j++)
+                if (state->shape->measures[j].values > 0)
+                    add_values(state, into, entry_at(other, i), state->shape->measures[j]);
         }
     }
     return state;
@@ -221,22 +205,13 @@ DP_FUNCTION(dp_cells_combine) {
 
 // ---- states as bytes -----------------------------------------------------------------------------------------------
 
-// Returns the size of the values of one measure, entry by entry.
-static Size bytes_of_values(UnitState *state, const MeasureShape &measure) {
-    Size size = 0;
-    for (int32 i = 0; measure.values > 0 && i < state->nentries; i++) {
-        const ValueSet *values = values_of(entry_at(state, i), measure);
-        size += sizeof(int32) + (values == nullptr ? 0 : sizeof(PackedValue) * values->n);
-    }
-    return size;
-}
-
 static Size bytes_of_entries(UnitState *state) {
     Size size = 0;
     for (int32 i = 0; i < state->nentries; i++)
         size += sizeof(uint32) + entry_at(state, i)->size + sizeof(int128) * state->shape->ncoordinates;
     for (int32 j = 0; j < state->shape->nmeasures; j++)
-        size += bytes_of_values(state, state->shape->measures[j]);
+        if (state->shape->measures[j].values > 0)
+            size += bytes_of_values(state, state->shape->measures[j]);
     return size;
 }
 
@@ -249,19 +224,6 @@ static char *put_entry(const CellShape *shape, const GroupEntry *entry, char *at
     for (int32 j = 0; j < shape->nmeasures; j++)
         if (shape->measures[j].values > 0)
             memset(sums + sizeof(int128) * shape->measures[j].first, 0, sizeof(int128));
-    return at;
-}
-
-static char *put_values(GroupEntry *entry, const MeasureShape &measure, char *at) {
-    if (measure.values == 0)
-        return at;
-    const ValueSet *values = values_of(entry, measure);
-    const int32 n = values == nullptr ? 0 : values->n;
-    at = put_bytes(at, &n, sizeof n);
-    for (int32 i = 0; i < n; i++) {
-        const PackedValue packed = {values->values[i].hash, values->values[i].value};
-        at = put_bytes(at, &packed, sizeof packed);
-    }
     return at;
 }
 
@@ -288,7 +250,8 @@ static bytea *pack_unit(UnitState *state, Size in_front) {
     for (int32 i = 0; i < state->nentries; i++) {
         at = put_entry(state->shape, list[i].entry, at);
         for (int32 j = 0; j < state->shape->nmeasures; j++)
-            at = put_values(list[i].entry, state->shape->measures[j], at);
+            if (state->shape->measures[j].values > 0)
+                at = put_values(list[i].entry, state->shape->measures[j], at);
     }
     return bytes;
 }
@@ -343,14 +306,6 @@ static void take_sums(const CellShape *shape, const char *sums, GroupEntry *entr
     }
 }
 
-static void take_values(border::Reader *reader, UnitState *state, GroupEntry *entry, const MeasureShape &measure) {
-    for (auto n = measure.values == 0 ? 0 : reader->take<int32>(); n > 0; n--) {
-        const auto packed = reader->take<PackedValue>();
-        if (entry != nullptr)
-            keep_value(state, entry, measure, packed.value);
-    }
-}
-
 static UnitState *take_unit(border::Reader *reader, const CellShape *shape) {
     UnitState *state = make_unit_state(CurrentMemoryContext, shape, reader->take<uint64>());
     for (auto n = reader->take<int32>(); n > 0; n--) {
@@ -363,7 +318,8 @@ static UnitState *take_unit(border::Reader *reader, const CellShape *shape) {
         if (entry != nullptr)
             take_sums(shape, sums, entry);
         for (int32 j = 0; j < shape->nmeasures; j++)
-            take_values(reader, state, entry, shape->measures[j]);
+            if (shape->measures[j].values > 0)
+                take_values(reader, state, entry, shape->measures[j]);
     }
     return state;
 }

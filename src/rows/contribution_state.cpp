@@ -121,67 +121,12 @@ static void build_heap(UnitState *state) {
         sink(state, i);
 }
 
-// ---- values --------------------------------------------------------------------------------------------------------
-
-static ValueSet *set_at(const GroupEntry *entry, const MeasureShape &measure) {
-    ValueSet *set;
-    memcpy(&set, entry->values() + measure.first, sizeof set);
-    return set;
-}
-
-static void put_set(GroupEntry *entry, const MeasureShape &measure, ValueSet *set) {
-    memcpy(entry->values() + measure.first, &set, sizeof set);
-}
-
-static Size set_size(int32 capacity) {
-    return offsetof(ValueSet, values) + sizeof(privacy::UnitValue) * capacity;
-}
-
-static void put_in_order(ValueSet *set, int32 limit) {
-    set->n = set->kept = static_cast<int32>(privacy::keep_values(set->values, set->n, limit));
-}
-
-// A place behind what is there.
-static ValueSet *with_room(UnitState *state, ValueSet *set, int32 limit) {
-    constexpr int32 first_values = 2;
-    if (set == nullptr) {
-        set = static_cast<ValueSet *>(MemoryContextAlloc(GetMemoryChunkContext(state), set_size(first_values)));
-        *set = {0, first_values, 0};
-    }
-    if (set->n < set->capacity)
-        return set;
-    put_in_order(set, limit);
-    if (set->n > set->capacity / 2 || set->n == set->capacity) {
-        set->capacity = Min(2 * set->capacity, 2 * limit);
-        set = static_cast<ValueSet *>(repalloc(set, set_size(set->capacity)));
-    }
-    return set;
-}
-
-void keep_value(UnitState *state, GroupEntry *entry, const MeasureShape &measure, const privacy::ValueDigest &value) {
-    const int32 limit = measure.values;
-    const Size i =
-        (reinterpret_cast<char *>(entry) - reinterpret_cast<char *>(entry_at(state, 0))) / entry_size(state->shape);
-    const uint64 hash = privacy::value_hash(state->hashes()[i], value);
-    ValueSet *set = set_at(entry, measure);
-    if (set != nullptr && set->kept == limit && hash > set->values[limit - 1].hash)
-        return;
-    set = with_room(state, set, limit);
-    set->values[set->n++] = {hash, 0, value};
-    put_set(entry, measure, set);
-}
-
-const ValueSet *values_of(GroupEntry *entry, const MeasureShape &measure) {
-    ValueSet *set = set_at(entry, measure);
-    if (set != nullptr && set->kept < set->n)
-        put_in_order(set, measure.values);
-    return set;
-}
-
+// What else stands in the coordinates of a measure: sets of values (rows/kept_values).
 static void forget_values(const UnitState *state, const GroupEntry *entry) {
     for (int32 j = 0; j < state->shape->nmeasures; j++)
-        if (state->shape->measures[j].values > 0 && set_at(entry, state->shape->measures[j]) != nullptr)
-            pfree(set_at(entry, state->shape->measures[j]));
+        if (state->shape->measures[j].values > 0)
+            if (void *set = values_at(entry, state->shape->measures[j]))
+                pfree(set);
 }
 
 // ---- entries -------------------------------------------------------------------------------------------------------

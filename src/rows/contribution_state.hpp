@@ -3,7 +3,6 @@
 #pragma once
 
 #include "privacy/decimal.hpp"
-#include "privacy/distinct_values.hpp"
 
 #include "border/postgres.hpp"
 
@@ -37,14 +36,6 @@ struct CellState {
 };
 
 CellState *make_cell_state(MemoryContext context, const CellShape *shape);
-
-// Keeps the values of a group that have the smallest hash. What comes is put behind them. When there is no room left they are put
-// in order, and what is too much goes. An entry has its place in the coordinate of the measure.
-struct ValueSet {
-    int32 n, capacity;
-    int32 kept; // of them are in order, and different
-    privacy::UnitValue values[FLEXIBLE_ARRAY_MEMBER];
-};
 
 // Names a group by the bytes of its key.
 struct GroupKey {
@@ -109,13 +100,11 @@ GroupEntry *keep_group(UnitState **state, const GroupKey &key);
 // Adds the sums of one part of the rows to those of another. Values stay as they are.
 void add_sums(const CellShape *shape, privacy::int128 *into, const privacy::int128 *from);
 
-// Adds a value to what a measure keeps in an entry. The entry is one of the state's.
-void keep_value(UnitState *state, GroupEntry *entry, const MeasureShape &measure, const privacy::ValueDigest &value);
-// Returns the values in order, each once, and no more than are kept; null: there are none.
-const ValueSet *values_of(GroupEntry *entry, const MeasureShape &measure);
-// Returns the bytes that they take while rows are read, at most.
-inline int64 largest_value_set(int32 limit) {
-    return static_cast<int64>(offsetof(ValueSet, values)) + 2 * static_cast<int64>(sizeof(privacy::UnitValue)) * limit;
+// Returns where the values of a measure are kept that has no sum; null: there are none.
+inline void *values_at(const GroupEntry *entry, const MeasureShape &measure) {
+    void *values;
+    memcpy(&values, entry->values() + measure.first, sizeof values);
+    return values;
 }
 
 // Compares groups in the order in which they are kept: by hash, ties by bytes.

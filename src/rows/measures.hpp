@@ -11,8 +11,5 @@ std::vector<privacy::Measure> measures_of(const Question *question, const query:
 void find_measures(Question *question, const int64 *fractions);
 void find_sensitivities(const catalog::Reading &reading, Question *question);
 void find_decimals(Question *question);
-// Of a question that was prepared: the noise that it is answered with. Until then it is clipped as for Laplace noise, which is right
-// for any; from here on D_j and the clip are those of max_rows_per_group where that says something (9.14).
-void set_mechanism(const catalog::Reading &reading, Question *question, privacy::Mechanism mechanism);
 
 } // namespace dp::rows

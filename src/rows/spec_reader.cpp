@@ -4,18 +4,19 @@
 
 #include "privacy/contribution.hpp"
 #include "privacy/joint.hpp"
+#include "privacy/joint_points.hpp"
 
+#include "border/refuse.hpp"
 #include "catalog/domain.hpp"
 #include "rows/cell_points.hpp"
+#include "rows/kept_values.hpp"
 
 namespace dp::rows {
 
 using privacy::MeasureKind;
 
 void refuse_spec() {
-    ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("specification of cells is not valid"),
-                    errhint("dp_rdr alone makes them, for statements of its own.")));
-    pg_unreachable();
+    refuse_value("specification of cells is not valid", "dp_rdr alone makes them, for statements of its own.");
 }
 
 template <class T> static T lattice_from(const MeasureWords &words) {
@@ -51,11 +52,6 @@ static bool plausible(const MeasureWords &words) {
 // A sum has points between its bounds, whatever its scale is.
 static bool plausible(const privacy::SumLattice &lattice) {
     return std::isfinite(lattice.scale) && lattice.scale > 0 && lattice.z_lower <= lattice.z_upper;
-}
-
-static bool plausible(const CandidateWords &words) {
-    return std::isfinite(words.noise_term) && words.noise_term > 0 && words.least >= 0 &&
-           words.least <= privacy::pair_one;
 }
 
 // Dates and timestamps have a place among others, but no sum.
@@ -108,35 +104,6 @@ static void read_measures(FunctionCallInfo fcinfo, CellSite *site, const char *b
         add_shape(site->shape, *measure);
         site->keeps_values |= measure->words.values > 0;
     }
-}
-
-// One measure takes the place of them all.
-static void read_candidates(FunctionCallInfo fcinfo, CellSite *site, const SpecHeader &header, const char *bytes) {
-    if (header.candidates == 0)
-        return;
-    if (site->nkeys > 0)
-        refuse_spec();
-    site->ncandidates = static_cast<int>(header.candidates);
-    site->candidates = static_cast<privacy::SvtCandidate *>(
-        MemoryContextAllocZero(fcinfo->flinfo->fn_mcxt, sizeof(privacy::SvtCandidate) * site->ncandidates));
-    for (int j = 0; j < site->nmeasures; j++)
-        if (site->measures[j].words.kind > static_cast<int64>(MeasureKind::triple) ||
-            site->measures[j].words.values > 0)
-            refuse_spec();
-    for (int j = 0; j < site->ncandidates; j++) {
-        CandidateWords words;
-        memcpy(&words, bytes + sizeof words * j, sizeof words);
-        if (!plausible(words))
-            refuse_spec();
-        privacy::SvtCandidate *candidate = &site->candidates[j];
-        candidate->mechanism = header.gaussian != 0 ? privacy::Mechanism::gaussian : privacy::Mechanism::laplace;
-        candidate->m = site->nmeasures;
-        candidate->noise_term = words.noise_term;
-        candidate->least = words.least;
-    }
-    site->shape->nmeasures = 1;
-    site->shape->ncoordinates = 1 + 2 * site->ncandidates;
-    site->shape->measures[0] = {0, site->shape->ncoordinates, 0, 0};
 }
 
 static void read_keys(FunctionCallInfo fcinfo, CellSite *site) {
@@ -204,7 +171,9 @@ CellSite *read_site(FunctionCallInfo fcinfo, int spec, int first) {
     site->seed = header.seed;
     const char *measures = bytes + sizeof header;
     read_measures(fcinfo, site, measures);
-    read_candidates(fcinfo, site, header, measures + sizeof(MeasureWords) * site->nmeasures);
+    if (header.candidates > 0 &&
+        !read_candidates(fcinfo, site, header, measures + sizeof(MeasureWords) * site->nmeasures))
+        refuse_spec();
     site->shape->limit = static_cast<int32>(header.limit);
     site->shape->keyed = static_cast<int32>(site->nkeys > 0 || site->keeps_values);
     read_keys(fcinfo, site);

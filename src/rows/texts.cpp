@@ -5,7 +5,7 @@
 #include "border/walk.hpp"
 #include "query/two_columns.hpp"
 #include "query/exists.hpp"
-#include "query/grammar.hpp"
+#include "query/percentile.hpp"
 #include "rows/nodes.hpp"
 
 namespace dp::rows {

@@ -4,7 +4,9 @@
 #include "privacy/joint.hpp"
 
 #include "border/bytes.hpp"
+#include "border/refuse.hpp"
 #include "rows/cell_calls.hpp"
+#include "rows/kept_values.hpp"
 #include "rows/quantiles.hpp"
 
 namespace dp::rows {
@@ -75,9 +77,8 @@ int64 contribution_size(const Question *question) {
 void check_contribution_size(const Question *question) {
     const int units = contribution_units(question), most = FUNC_MAX_ARGS - 2; // behind the state and the facts
     if (units + number_of_keys(question) + question->nmeasures > most)
-        ereport(ERROR, (errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-                        errmsg("more than %d keys and aggregates where a unit may have several rows", most - units),
-                        errhint("Ask for fewer aggregates in one query.")));
+        refuse_size(psprintf("more than %d keys and aggregates where a unit may have several rows", most - units),
+                    "Ask for fewer aggregates in one query.");
     if (contribution_size(question) > largest_contribution)
         ereport(ERROR, (errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
                         errmsg("what one unit may bring to the query takes up to " INT64_FORMAT

@@ -6,7 +6,7 @@
 #include "release/resolved.hpp"
 #include "rows/unit_checks.hpp"
 #include "rows/two_column_checks.hpp"
-#include "rows/measures.hpp"
+#include "rows/spread_measures.hpp"
 #include "rows/quantiles.hpp"
 #include "rows/resolve.hpp"
 
