@@ -14,7 +14,5 @@ void set_limits(const rows::Question *question, const Terms &terms, privacy::Del
 // Everything but the permitted epsilon.
 catalog::Charge charge_for(const rows::Question *question, const Terms &terms);
 
-// The preference and what accuracy is asked for, as JSON.
-const char *describe_terms(const Terms &terms);
 
 } // namespace dp::release

@@ -1,5 +1,7 @@
 #include "release/replay.hpp"
 
+#include "privacy/scaled_numbers.hpp"
+
 #include <cstdlib>
 
 #include "border/attempt.hpp"
@@ -7,6 +9,7 @@
 #include "catalog/decimals.hpp"
 #include "catalog/foreign_code.hpp"
 #include "release/charge.hpp"
+#include "release/charge_parameters.hpp"
 #include "rows/canonical.hpp"
 
 namespace dp::release {
