@@ -1,7 +1,7 @@
 // The way of a request through its slot. Each function takes the pool's lock for a moment and raises nothing under it.
 #pragma once
 
-#include "keeper/pool.hpp"
+#include "keeper/turns.hpp"
 
 namespace dp::keeper {
 
@@ -33,8 +33,6 @@ int take_pending(int *slots);
 // Takes one that is charged, own ones first, but before them who has waited for turn_ms while nobody reads for him: into
 // `running`; -1: none that this keeper may read now.
 int take_charged();
-constexpr int turn_ms = 250;
-bool somebody_is_pending();
 // Later, alone. locked: a lock of somebody else is in the way.
 void put_back(int slot, bool locked);
 // Untouched, to be taken with the next ones.
@@ -60,20 +58,9 @@ bool send_part(int slot, const void *bytes, Size size, bool last);
 void give_up(int slot);
 // Whether a request that this keeper has charged has had its answer.
 bool is_over(int slot, uint64 ticket);
-// After a request: another keeper may go on with what is left.
-void wake_another();
 
 // ---- the table of keepers ----
 
 int enter_pool();  // index of this process; -1: there are enough, and nobody of this library has asked for one
-void leave_pool(); // at the end of the process: fails what it is at
-int this_keeper();
-bool becomes_idle(long *milliseconds); // false: there is work; true: look again after so long at the latest
-// One keeper commits charges at a time, in the order in which they come: who takes long to wake up is not overtaken. While a
-// batch has its turn, or waits for it, what is pending is left for the next one.
-void take_charge_turn(bool batch);
-void give_charge_turn();
-// How long the charges of one commit took, from their preparation on. Of a round's, slots is null.
-void count_charges(const int *slots, int charges, double microseconds);
-
+void leave_pool(); 
 } // namespace dp::keeper
