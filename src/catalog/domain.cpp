@@ -320,14 +320,10 @@ static void check_units(const UnitPath *path, const UnitPath *step) {
         check_type(path, step->relation, step->columns[i], path->types[i]);
 }
 
-static int compare_oids(const ListCell *a, const ListCell *b) {
-    return lfirst_oid(a) < lfirst_oid(b) ? -1 : lfirst_oid(a) > lfirst_oid(b) ? 1 : 0;
-}
-
 // In one order for all; then each is there, and still a part of the way.
 static List *lock_ancestors(const UnitPath *path) {
     List *ancestors = hidden_ancestors(path);
-    list_sort(ancestors, compare_oids);
+    list_sort(ancestors, list_oid_cmp);
     for (Oid ancestor : border::each_oid(ancestors))
         LockRelationOid(ancestor, AccessShareLock);
     // (Of a table that is gone the lock is one on nothing.)

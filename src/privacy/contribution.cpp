@@ -28,18 +28,25 @@ uint128 share_of(uint128 v, std::uint64_t d, uint128 n) {
     return share.convert_to<unsigned __int128>();
 }
 
+// Replaces the magnitude of each number by its share.
+template <class Share>
+void scale(int128 *values, std::size_t groups, std::size_t stride, std::size_t coordinates, Share share) {
+    for (std::size_t g = 0; g < groups; ++g)
+        for (std::size_t c = 0; c < coordinates; ++c) {
+            int128 &v = values[g * stride + c];
+            v = with_sign_of(v, share(magnitude(v)));
+        }
+}
+
 // Sums so large that not even their norm has 128 bits, which no table has: the same in numbers of any size.
 void clip_any(int128 *values, std::size_t groups, std::size_t stride, std::size_t coordinates, std::uint64_t d) {
     exact::cpp_int n = 0;
     for (std::size_t g = 0; g < groups; ++g)
         for (std::size_t c = 0; c < coordinates; ++c)
             n += exact::integer(magnitude(values[g * stride + c]));
-    for (std::size_t g = 0; g < groups; ++g)
-        for (std::size_t c = 0; c < coordinates; ++c) {
-            int128 &v = values[g * stride + c];
-            const exact::cpp_int share = exact::integer(magnitude(v)) * d / n;
-            v = with_sign_of(v, share.convert_to<unsigned __int128>());
-        }
+    scale(values, groups, stride, coordinates, [&](uint128 v) {
+        return exact::cpp_int(exact::integer(v) * d / n).convert_to<unsigned __int128>();
+    });
 }
 
 // The smallest r with r^2 >= x, bit by bit: no floating point has a part in what is proved of it.
@@ -58,11 +65,7 @@ template <class Unsigned> Unsigned root_up(const Unsigned &x, unsigned bits) {
 
 void scale_down(int128 *values, std::size_t groups, std::size_t stride, std::size_t coordinates, std::uint64_t d,
                 uint128 n) {
-    for (std::size_t g = 0; g < groups; ++g)
-        for (std::size_t c = 0; c < coordinates; ++c) {
-            int128 &v = values[g * stride + c];
-            v = with_sign_of(v, share_of(magnitude(v), d, n));
-        }
+    scale(values, groups, stride, coordinates, [&](uint128 v) { return share_of(v, d, n); });
 }
 
 // Squares that 128 bits do not hold. At most 2^22 groups (rows/unit_contribution) of three numbers up to 2^127: below 2^280.
@@ -77,12 +80,9 @@ void clip_groups_any(int128 *values, std::size_t groups, std::size_t stride, std
     if (squares <= uint512(d) * d)
         return;
     const uint512 n = root_up(squares, 512);
-    for (std::size_t g = 0; g < groups; ++g)
-        for (std::size_t c = 0; c < coordinates; ++c) {
-            int128 &v = values[g * stride + c];
-            const uint512 share = uint512(static_cast<unsigned __int128>(magnitude(v))) * d / n;
-            v = with_sign_of(v, static_cast<unsigned __int128>(share));
-        }
+    scale(values, groups, stride, coordinates, [&](uint128 v) {
+        return static_cast<unsigned __int128>(uint512(uint512(static_cast<unsigned __int128>(v)) * d / n));
+    });
 }
 
 void clip_groups(int128 *values, std::size_t groups, std::size_t stride, std::size_t coordinates, std::uint64_t d) {

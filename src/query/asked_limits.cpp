@@ -1,6 +1,7 @@
 #include "query/asked_limits.hpp"
 
 #include "border/each.hpp"
+#include "border/refuse.hpp"
 #include "catalog/access.hpp"
 #include "catalog/facade.hpp"
 
@@ -9,14 +10,12 @@ namespace dp::query {
 // ---- limits --------------------------------------------------------------------------------------------------------
 
 [[noreturn]] static void refuse_limit(int value, const char *name) {
-    ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-                    errmsg("%s must be between 1 and %d, not %d", name, catalog::max_declared_rows, value),
-                    errhint("It is how many of one person's %s count in full: %s => 20, for instance.",
-                            strcmp(name, "max_groups") == 0           ? "groups"
-                            : strcmp(name, "max_rows_per_group") == 0 ? "rows in each group"
-                                                                      : "rows",
-                            name)));
-    pg_unreachable();
+    refuse_value(psprintf("%s must be between 1 and %d, not %d", name, catalog::max_declared_rows, value),
+                 psprintf("It is how many of one person's %s count in full: %s => 20, for instance.",
+                          strcmp(name, "max_groups") == 0           ? "groups"
+                          : strcmp(name, "max_rows_per_group") == 0 ? "rows in each group"
+                                                                    : "rows",
+                          name));
 }
 
 int checked_limit(int value, const char *name) {
@@ -31,17 +30,15 @@ void check_limits(const Limits &limits) {
     if (limits.max_groups != 0)
         (void)checked_limit(limits.max_groups, "max_groups");
     if (limits.max_rows != 0 && limits.max_groups > limits.max_rows)
-        ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-                        errmsg("max_groups of %d is more than max_rows of %d", limits.max_groups, limits.max_rows),
-                        errhint("A person is in no more groups than rows: leave max_groups out, or pass less.")));
+        refuse_value(psprintf("max_groups of %d is more than max_rows of %d", limits.max_groups, limits.max_rows),
+                     "A person is in no more groups than rows: leave max_groups out, or pass less.");
     if (limits.max_rows_per_group != 0)
         (void)checked_limit(limits.max_rows_per_group, "max_rows_per_group");
     if (limits.max_rows != 0 && limits.max_rows_per_group > limits.max_rows)
-        ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-                        errmsg("max_rows_per_group of %d is more than max_rows of %d", limits.max_rows_per_group,
-                               limits.max_rows),
-                        errhint("A person has no more rows in a group than in all: leave max_rows_per_group out, or "
-                                "pass less.")));
+        refuse_value(psprintf("max_rows_per_group of %d is more than max_rows of %d", limits.max_rows_per_group,
+                              limits.max_rows),
+                     "A person has no more rows in a group than in all: leave max_rows_per_group out, or "
+                     "pass less.");
 }
 
 static int set_max_rows, set_max_groups;

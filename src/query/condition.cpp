@@ -1,6 +1,7 @@
 #include "query/condition.hpp"
 
 #include "border/each.hpp"
+#include "border/refuse.hpp"
 #include "border/scope.hpp"
 #include "border/walk.hpp"
 #include "catalog/foreign_code.hpp"
@@ -9,6 +10,7 @@
 #include "query/hints.hpp"
 #include "query/exists.hpp"
 #include "query/expand_concat.hpp"
+#include "query/total_casts.hpp"
 #include "query/total_table.hpp"
 extern "C" {
 #include <parser/parse_expr.h>
@@ -268,10 +270,9 @@ static bool has_foreign_literals(Node *node, void *context) {
         type = column > 0 ? get_atttype(relation, column) : InvalidOid;
     }
     if (OidIsValid(type) && catalog::input_runs_code(type))
-        ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-                        errmsg("a condition must not use type %s", format_type_be(type)),
-                        errdetail("Reading a constant of that type may run functions of its owner with the rights of "
-                                  "whoever asks.")));
+        refuse_form(psprintf("a condition must not use type %s", format_type_be(type)), nullptr,
+                    "Reading a constant of that type may run functions of its owner with the rights of "
+                    "whoever asks.");
     return border::walk_raw(node, has_foreign_literals, context);
 }
 
@@ -298,9 +299,8 @@ static Node *check_over_table(const char *text, Oid relation, const char *name, 
     check_condition(condition, nullptr);
     // Whose rows are seen must not follow the clock, nor the settings of whoever asks.
     if (contain_mutable_functions(condition))
-        ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-                        errmsg("the %s depends on the time or on settings: %s", name, text),
-                        errhint("Compare with constants; use timestamp rather than timestamp with time zone.")));
+        refuse_form(psprintf("the %s depends on the time or on settings: %s", name, text),
+                    "Compare with constants; use timestamp rather than timestamp with time zone.");
     return condition;
 }
 

@@ -2,6 +2,7 @@
 
 #include "border/each.hpp"
 #include "border/numeric.hpp"
+#include "border/refuse.hpp"
 #include "border/walk.hpp"
 #include "query/grammar.hpp"
 #include "query/expand_concat.hpp"
@@ -15,14 +16,11 @@ namespace dp::query {
 constexpr int most_digits = 1000;
 
 [[noreturn]] static void refuse_dear() {
-    ereport(ERROR,
-            (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-             errmsg("a constant expression that may take long is not supported in a query on a restricted view"),
-             errdetail("It calls a function that is not evaluated where the query is answered, computes with labels or "
-                       "names of a catalog, or is a number of more than %d digits.",
-                       most_digits),
-             errhint("Write its value.")));
-    pg_unreachable();
+    refuse_form(
+        "a constant expression that may take long is not supported in a query on a restricted view", "Write its value.",
+        psprintf("It calls a function that is not evaluated where the query is answered, computes with labels or "
+                 "names of a catalog, or is a number of more than %d digits.",
+                 most_digits));
 }
 
 // Some bytes of a numeric are many digits: 1e131071 is printed as 128 kB.

@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "border/refuse.hpp"
 #include "border/scope.hpp"
 #include "border/versions.hpp"
 #include "border/walk.hpp"
@@ -143,14 +144,13 @@ int size_limit(const RowCost *cost) {
     double root = std::sqrt(cost->linear * cost->linear + 4 * cost->quadratic * most_for_bytes);
     double limit = cost->linear + root > 0 ? 2 * most_for_bytes / (cost->linear + root) : largest_limit;
     if (cost->calls > most_for_calls || limit < smallest_limit)
-        ereport(
-            ERROR,
-            (errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED), errmsg("the query could take more than 5 ms on a single row"),
-             errdetail("Its functions may cost %.1f ms for their calls, and %.0f microseconds for texts of %d bytes.",
-                       cost->calls / 1e6, (cost->linear + cost->quadratic * smallest_limit) * smallest_limit / 1e3,
-                       smallest_limit),
-             errhint("Use fewer or shorter patterns, fewer comparisons of texts, or COLLATE \"C\"; or ask several "
-                     "queries.")));
+        refuse_size(
+            "the query could take more than 5 ms on a single row",
+            "Use fewer or shorter patterns, fewer comparisons of texts, or COLLATE \"C\"; or ask several "
+            "queries.",
+            psprintf("Its functions may cost %.1f ms for their calls, and %.0f microseconds for texts of %d bytes.",
+                     cost->calls / 1e6, (cost->linear + cost->quadratic * smallest_limit) * smallest_limit / 1e3,
+                     smallest_limit));
     return static_cast<int>(Min(limit, largest_limit));
 }
 

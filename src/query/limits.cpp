@@ -1,29 +1,25 @@
 #include "query/limits.hpp"
 
+#include "border/refuse.hpp"
 #include "border/walk.hpp"
 #include "query/leaf.hpp"
 
 namespace dp::query {
 
-static void refuse_size(const char *what, int limit, const char *unit, const char *remedy) {
-    ereport(ERROR,
-            (errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED), errmsg("%s", what),
-             errdetail("The limit for a query on a restricted view is %d %s.", limit, unit), errhint("%s", remedy)));
+static void refuse_limit(const char *what, int limit, const char *unit, const char *remedy) {
+    refuse_size(what, remedy, psprintf("The limit for a query on a restricted view is %d %s.", limit, unit));
 }
 
 static void refuse_text() {
-    refuse_size("the query is too long", max_text, "bytes", "Ask in several queries, or write shorter constants.");
+    refuse_limit("the query is too long", max_text, "bytes", "Ask in several queries, or write shorter constants.");
 }
 
 // The ledger is in UTF-8, and any other encoding can be converted.
 static void check_encoding(const char *text) {
     if (GetDatabaseEncoding() == PG_SQL_ASCII && !pg_verify_mbstr(PG_UTF8, text, static_cast<int>(strlen(text)), true))
-        ereport(
-            ERROR,
-            (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-             errmsg(
-                 "the query is not in UTF-8, and the encoding of the database, SQL_ASCII, does not say in which it is"),
-             errdetail("The ledger keeps queries in UTF-8. Nothing was charged."), errhint("Send its text in UTF-8.")));
+        refuse_value(
+            "the query is not in UTF-8, and the encoding of the database, SQL_ASCII, does not say in which it is",
+            "Send its text in UTF-8.", "The ledger keeps queries in UTF-8. Nothing was charged.");
 }
 
 void check_text(const char *text) {
@@ -34,64 +30,62 @@ void check_text(const char *text) {
 
 void check_outputs(int outputs) {
     if (outputs > max_outputs)
-        refuse_size("the query has too many group keys and aggregates", max_outputs, "of them together",
-                    "Ask for fewer at a time; GROUP BY gives many counts for the price of one.");
+        refuse_limit("the query has too many group keys and aggregates", max_outputs, "of them together",
+                     "Ask for fewer at a time; GROUP BY gives many counts for the price of one.");
 }
 
 void check_unit_columns(int columns) {
     if (columns > max_outputs)
-        refuse_size("the query has too many aggregates and columns of one person's rows", max_outputs, "of them",
-                    "Ask for fewer at a time.");
+        refuse_limit("the query has too many aggregates and columns of one person's rows", max_outputs, "of them",
+                     "Ask for fewer at a time.");
 }
 
 void check_compared(int columns) {
     if (columns > max_compared)
-        ereport(ERROR, (errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-                        errmsg("a sub-SELECT compares too many columns with those outside of it"),
-                        errdetail("It has %d equalities, and at most %d are supported.", columns, max_compared),
-                        errhint("Compare the columns of a key.")));
+        refuse_size("a sub-SELECT compares too many columns with those outside of it", "Compare the columns of a key.",
+                    psprintf("It has %d equalities, and at most %d are supported.", columns, max_compared));
 }
 
 void check_sources(int sources) {
     if (sources > max_sources)
-        refuse_size("the query joins too many tables", max_sources, "of them", "Join fewer at a time.");
+        refuse_limit("the query joins too many tables", max_sources, "of them", "Join fewer at a time.");
 }
 
 void check_joined(int columns) {
     if (columns > max_columns)
-        refuse_size("the query names too many columns of the tables that it joins", max_columns, "of all of them",
-                    "Name fewer columns at a time.");
+        refuse_limit("the query names too many columns of the tables that it joins", max_columns, "of all of them",
+                     "Name fewer columns at a time.");
 }
 
 void check_public_columns(int columns) {
     if (columns > max_public_columns)
-        refuse_size("the query names too many columns of public tables that may be long", max_public_columns, "of them",
-                    "Name fewer columns at a time.");
+        refuse_limit("the query names too many columns of public tables that may be long", max_public_columns,
+                     "of them", "Name fewer columns at a time.");
 }
 
 void check_columns(int columns) {
     if (columns > max_columns)
-        refuse_size("the risk of the query takes too many columns", max_columns,
-                    "columns of keys, arguments and filters", "Ask for fewer aggregates at a time.");
+        refuse_limit("the risk of the query takes too many columns", max_columns,
+                     "columns of keys, arguments and filters", "Ask for fewer aggregates at a time.");
 }
 
 void check_sums(int columns) {
     if (columns > max_columns)
-        refuse_size("the query has too many group keys and aggregates", max_columns,
-                    "sums and keys: an average takes two sums, a variance three, a covariance four, a correlation six",
-                    "Ask for fewer at a time.");
+        refuse_limit("the query has too many group keys and aggregates", max_columns,
+                     "sums and keys: an average takes two sums, a variance three, a covariance four, a correlation six",
+                     "Ask for fewer at a time.");
 }
 
 void check_leaves(int leaves) {
     if (leaves > max_leaves)
-        refuse_size("the statement asks too many queries on restricted views", max_leaves, "in one statement",
-                    "Ask them in several statements.");
+        refuse_limit("the statement asks too many queries on restricted views", max_leaves, "in one statement",
+                     "Ask them in several statements.");
 }
 
 void check_leaf_arguments(int arguments) {
     if (arguments > max_leaf_arguments)
-        refuse_size("the query has too many parameters", max_leaf_arguments, "parameters",
-                    "Write constants, or pass an array: = ANY ($1).");
+        refuse_limit("the query has too many parameters", max_leaf_arguments, "parameters",
+                     "Write constants, or pass an array: = ANY ($1).");
 }
 
 // Lists are no parts; nearly all else is written with a character at least.
@@ -129,8 +123,8 @@ static bool count_references(Node *node, void *context) {
     if (!value.isnull && get_typlen(value.ptype) == -1)
         references->bytes += static_cast<int64>(toast_raw_datum_size(value.value));
     if (references->bytes > max_referenced)
-        refuse_size("the query names long parameters too often", max_referenced, "bytes of them",
-                    "Name each at fewer places, or write shorter ones.");
+        refuse_limit("the query names long parameters too often", max_referenced, "bytes of them",
+                     "Name each at fewer places, or write shorter ones.");
     return false;
 }
 

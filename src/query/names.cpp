@@ -1,6 +1,7 @@
 #include "query/names.hpp"
 
 #include "border/each.hpp"
+#include "border/refuse.hpp"
 #include "border/walk.hpp"
 #include "catalog/facade.hpp"
 #include "catalog/public_table.hpp"
@@ -170,19 +171,17 @@ void check_reads_only(RawStmt *statement, Oid relation) {
         fine = named == relation || is_other_view(named);
     }
     if (!fine || !first)
-        ereport(ERROR,
-                (errcode(ERRCODE_FEATURE_NOT_SUPPORTED), errmsg("the text reads something else than restricted views"),
-                 errhint("Ask with ordinary SQL on the view, or with dp_query().")));
+        refuse_form("the text reads something else than restricted views",
+                    "Ask with ordinary SQL on the view, or with dp_query().");
 }
 
 Oid parameter_type(Oid type) {
     Oid base = getBaseType(type), part = part_of(base);
     bool servers = base < FirstNormalObjectId && part < FirstNormalObjectId && get_typtype(part) == TYPTYPE_BASE;
     if ((!servers && !type_is_enum(part)) || is_slow_to_read(base))
-        ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-                        errmsg("a parameter of type %s is not supported in a query on a restricted view",
-                               format_type_be(type)),
-                        errhint("Cast it to a type that PostgreSQL brings along, or to an enum.")));
+        refuse_form(
+            psprintf("a parameter of type %s is not supported in a query on a restricted view", format_type_be(type)),
+            "Cast it to a type that PostgreSQL brings along, or to an enum.");
     return base;
 }
 

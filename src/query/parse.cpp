@@ -1,5 +1,6 @@
 #include "query/parse.hpp"
 
+#include "border/refuse.hpp"
 #include "query/limits.hpp"
 #include "query/names.hpp"
 
@@ -14,8 +15,7 @@ static RawStmt *only_statement(const char *text) {
                         errhint("Pass exactly one SELECT.")));
     auto *raw = linitial_node(RawStmt, statements);
     if (!IsA(raw->stmt, SelectStmt))
-        ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED), errmsg("the query is not a SELECT"),
-                        errhint("Pass exactly one SELECT.")));
+        refuse_form("the query is not a SELECT", "Pass exactly one SELECT.");
     return raw;
 }
 
@@ -26,8 +26,7 @@ static Parsed analyse(RawStmt *raw, const char *text, const Oid *types, int ntyp
         setup_parse_fixed_parameters(source, types, ntypes);
     Query *query = transformTopLevelStmt(source, raw);
     if (query->commandType != CMD_SELECT || query->hasModifyingCTE)
-        ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED), errmsg("the query is not a plain SELECT"),
-                        errhint("Pass a SELECT without INTO and without data-modifying WITH.")));
+        refuse_form("the query is not a plain SELECT", "Pass a SELECT without INTO and without data-modifying WITH.");
     return Parsed{query, source};
 }
 

@@ -275,9 +275,7 @@ static void find_units(Leaf *leaf, const List *keys, ParseState *source) {
 static void read_keys(Leaf *leaf, const Query *below, ParseState *source) {
     const List *keys = keys_of(below);
     find_units(leaf, keys, source);
-    ListCell *cell;
-    foreach (cell, keys) {
-        Node *key = static_cast<Node *>(lfirst(cell));
+    for (auto *key : border::each<Node>(keys)) {
         const Var *column = plain_column(key);
         if (column != nullptr && unit_of_column(leaf, column) != NIL)
             continue;

@@ -1,5 +1,6 @@
 #include "query/signal_expression.hpp"
 
+#include "border/refuse.hpp"
 #include "border/scope.hpp"
 #include "border/walk.hpp"
 #include "catalog/foreign_code.hpp"
@@ -30,9 +31,8 @@ static Node *raw_expression(const char *text, const char *name) {
     check_names(statement);
     Node *expression = linitial_node(ResTarget, castNode(SelectStmt, statement->stmt)->targetList)->val;
     if (has_sub_select(expression, nullptr))
-        ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-                        errmsg("a sub-SELECT is not supported in the %s of a signal", name),
-                        errhint("Write it with columns of answer and dp, and with constants.")));
+        refuse_form(psprintf("a sub-SELECT is not supported in the %s of a signal", name),
+                    "Write it with columns of answer and dp, and with constants.");
     return expression;
 }
 
@@ -65,11 +65,8 @@ static Node *analyse(Node *raw, const AnswerColumns &columns, bool reads_answer)
 // A leaf has the values of its requester's session; this text is read again when it is decided on, and when its owner inspects it. It says
 // the same each time.
 [[noreturn]] static void refuse_moving(const char *what, const char *name) {
-    ereport(ERROR,
-            (errcode(ERRCODE_FEATURE_NOT_SUPPORTED), errmsg("%s is not supported in the %s of a signal", what, name),
-             errdetail("It would not say the same when it is asked for, inspected and decided on."),
-             errhint("Write the value that it has now.")));
-    pg_unreachable();
+    refuse_form(psprintf("%s is not supported in the %s of a signal", what, name), "Write the value that it has now.",
+                "It would not say the same when it is asked for, inspected and decided on.");
 }
 
 static bool is_moving_word(const char *word, Size length) {
@@ -151,9 +148,7 @@ static void check_still(Node *raw, Node *expression, const char *name) {
 static void check_columns(const AnswerColumns &columns) {
     for (int i = 0; i < columns.n; i++)
         if (catalog::input_runs_code(columns.types[i]))
-            ereport(ERROR,
-                    (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-                     errmsg("type %s is another one than that of the answer", format_type_be(columns.types[i]))));
+            refuse_state(psprintf("type %s is another one than that of the answer", format_type_be(columns.types[i])));
 }
 
 static void check_number(Node *expression, const char *name) {

@@ -1,5 +1,6 @@
 #include "rows/counted_values.hpp"
 
+#include "border/refuse.hpp"
 #include "border/scope.hpp"
 #include "rows/texts.hpp"
 #include "rows/canonical.hpp"
@@ -12,28 +13,22 @@ namespace dp::rows {
 // ---- before the charge ---------------------------------------------------------------------------------------------
 
 void refuse_values(const char *what, const char *hint) {
-    ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-                    errmsg("%s is not supported for count(DISTINCT x) of values", what), errhint("%s", hint)));
-    pg_unreachable();
+    refuse_form(psprintf("%s is not supported for count(DISTINCT x) of values", what), hint);
 }
 
 static void check_value(const Question *question, int call) {
     Node *value = argument_node(question, call);
     const Oid type = exprType(value), collation = exprCollation(value);
     if (!has_spelling(type))
-        ereport(ERROR,
-                (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-                 errmsg("count(DISTINCT %s) is not supported for type %s", argument_text(question, call),
-                        format_type_be(type)),
-                 errdetail("Equal values of this type can look different."),
-                 errhint("Count the values of a column or an expression of another type, such as extract(epoch FROM "
-                         "...).")));
+        refuse_form(psprintf("count(DISTINCT %s) is not supported for type %s", argument_text(question, call),
+                             format_type_be(type)),
+                    "Count the values of a column or an expression of another type, such as extract(epoch FROM "
+                    "...).",
+                    "Equal values of this type can look different.");
     if (OidIsValid(collation) && !get_collation_isdeterministic(collation))
-        ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-                        errmsg("count(DISTINCT %s) is not supported under a nondeterministic collation",
-                               argument_text(question, call)),
-                        errdetail("Equal values can look different under it."),
-                        errhint("Add COLLATE \"C\" to what is counted.")));
+        refuse_form(psprintf("count(DISTINCT %s) is not supported under a nondeterministic collation",
+                             argument_text(question, call)),
+                    "Add COLLATE \"C\" to what is counted.", "Equal values can look different under it.");
 }
 
 void check_counted_values(const Question *question) {

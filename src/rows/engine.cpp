@@ -2,6 +2,7 @@
 
 #include "border/hooks.hpp"
 #include "border/peers.hpp"
+#include "border/refuse.hpp"
 #include "border/scope.hpp"
 #include "border/walk.hpp"
 #include "catalog/access.hpp"
@@ -145,19 +146,16 @@ static border::Peer peer_of(const Node &node, Oid owner) {
     const char *name = get_rel_name(table);
     ereport(LOG, (errmsg("node %s, which keeps rows of %s, does not answer: %s", peer.name, name, peer.words)));
     if (peer.sqlstate[0] == 0)
-        ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-                        errmsg("a node that keeps rows of %s does not answer", name),
-                        errdetail("Nothing was charged."),
-                        errhint("Ask again later. The administrator finds out more in the log of this server and by "
-                                "citus_check_cluster_node_health().")));
-    ereport(ERROR,
-            (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-             errmsg("a node that keeps rows of %s has another dp_rdr than this server, or none", name),
-             errdetail("It answered with SQLSTATE %s. Nothing was charged.", peer.sqlstate),
-             errhint("The administrator installs the same version of dp_rdr on node %s, creates or updates the extension "
-                     "there, and calls dp_refresh() for each restricted view.",
-                     peer.name)));
-    pg_unreachable();
+        refuse_state(psprintf("a node that keeps rows of %s does not answer", name),
+                     "Ask again later. The administrator finds out more in the log of this server and by "
+                     "citus_check_cluster_node_health().",
+                     "Nothing was charged.");
+    refuse_state(
+        psprintf("a node that keeps rows of %s has another dp_rdr than this server, or none", name),
+        psprintf("The administrator installs the same version of dp_rdr on node %s, creates or updates the extension "
+                 "there, and calls dp_refresh() for each restricted view.",
+                 peer.name),
+        psprintf("It answered with SQLSTATE %s. Nothing was charged.", peer.sqlstate));
 }
 
 static Oid last_table = InvalidOid;

@@ -1,5 +1,7 @@
 #include "rows/exists_columns.hpp"
 
+#include "border/each.hpp"
+#include "border/refuse.hpp"
 #include "query/exists.hpp"
 #include "rows/nodes.hpp"
 #include "rows/texts.hpp"
@@ -31,30 +33,23 @@ static void check_present(ColumnRanges *columns, const Question *question, Node 
     if (names_unit(question, node) || !range_over_columns(node, columns).nullable)
         return;
     const char *name = text_over_views(question, side);
-    ereport(
-        ERROR,
-        (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-         errmsg("IN (SELECT ...) that may be NULL is not supported outside of WHERE in a query on a restricted view"),
-         errdetail("It is NULL, rather than false, where %s is.", name),
-         errhint("Write EXISTS (SELECT FROM ... WHERE inner.column = outer.column), which is true or false. IN may be "
-                 "NULL in FILTER and in the condition of a CASE, but not below NOT.")));
+    refuse_form("IN (SELECT ...) that may be NULL is not supported outside of WHERE in a query on a restricted view",
+                "Write EXISTS (SELECT FROM ... WHERE inner.column = outer.column), which is true or false. IN may be "
+                "NULL in FILTER and in the condition of a CASE, but not below NOT.",
+                psprintf("It is NULL, rather than false, where %s is.", name));
 }
 
 void check_tests(ColumnRanges *columns, const Question *question) {
-    ListCell *cell, *side;
-    foreach (cell, question->semi_joins) {
-        auto *semi = static_cast<const query::SemiJoin *>(lfirst(cell));
+    for (auto *semi : border::each<const query::SemiJoin>(question->semi_joins)) {
         query::TestParts parts;
         if (semi->test == 0)
             continue;
         if (!query::split_test(semi->condition, query::varnos_of_semi_join(question->leaf, semi), &parts))
-            ereport(ERROR,
-                    (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-                     errmsg("a sub-SELECT outside of WHERE whose constants leave no equality with what is outside of "
-                            "it is not supported in a query on a restricted view"),
-                     errhint("Ask for what it would say by itself: whether it has a row is the same for all.")));
-        foreach (side, semi->present)
-            check_present(columns, question, static_cast<Node *>(lfirst(side)));
+            refuse_form("a sub-SELECT outside of WHERE whose constants leave no equality with what is outside of "
+                        "it is not supported in a query on a restricted view",
+                        "Ask for what it would say by itself: whether it has a row is the same for all.");
+        for (auto *one : border::each<Node>(semi->present))
+            check_present(columns, question, one);
     }
 }
 

@@ -1,7 +1,9 @@
 #include "rows/foreign_partitions.hpp"
 
 #include "border/attempt.hpp"
+#include "border/each.hpp"
 #include "border/hooks.hpp"
+#include "border/refuse.hpp"
 #include "border/scope.hpp"
 #include "catalog/facade.hpp"
 #include "catalog/foreign_part.hpp"
@@ -20,9 +22,7 @@ static void make_fetching_dear(PlannerInfo *, RelOptInfo *relation, Index, Range
     constexpr Cost dear = 1e30;
     if (entry->rtekind != RTE_RELATION || entry->relkind != RELKIND_FOREIGN_TABLE)
         return;
-    ListCell *cell;
-    foreach (cell, relation->pathlist) {
-        auto *path = static_cast<Path *>(lfirst(cell));
+    for (auto *path : border::each<Path>(relation->pathlist)) {
         path->startup_cost += dear;
         path->total_cost += dear;
     }
@@ -35,9 +35,8 @@ PlannedStmt *plan_remotely(Query *query) {
 static bool fetches(const Plan *plan);
 
 static bool any_fetches(const List *plans) {
-    ListCell *cell;
-    foreach (cell, plans)
-        if (fetches(static_cast<const Plan *>(lfirst(cell))))
+    for (auto *one : border::each<const Plan>(plans))
+        if (fetches(one))
             return true;
     return false;
 }
@@ -79,9 +78,8 @@ const char *node_facts() {
 DP_CALL(dp_is_other_node) {
     const char *theirs = PG_ARGISNULL(0) ? "nothing" : text_to_cstring(PG_GETARG_TEXT_PP(0)), *ours = node_facts();
     if (strcmp(theirs, ours) != 0)
-        ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-                        errmsg("this server has %s, and the one that asks has %s", ours, theirs),
-                        errhint("Both need the same version of dp_rdr, and databases of the same encoding.")));
+        refuse_state(psprintf("this server has %s, and the one that asks has %s", ours, theirs),
+                     "Both need the same version of dp_rdr, and databases of the same encoding.");
     PG_RETURN_BOOL(false);
 }
 
@@ -111,8 +109,8 @@ static void check_column(const char *theirs, Node *column) {
 DP_CALL(dp_is_other_column) {
     const auto *call = reinterpret_cast<const FuncExpr *>(fcinfo->flinfo->fn_expr);
     if (PG_ARGISNULL(0) || call == nullptr || !IsA(call, FuncExpr))
-        ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("is_other_column needs a type and a column"),
-                        errhint("Servers that ask for a partition of theirs call it, with constants.")));
+        refuse_value("is_other_column needs a type and a column",
+                     "Servers that ask for a partition of theirs call it, with constants.");
     check_column(text_to_cstring(PG_GETARG_TEXT_PP(0)), static_cast<Node *>(lsecond(call->args)));
     PG_RETURN_BOOL(false);
 }
@@ -217,9 +215,7 @@ static bool is_sent(const Query *part) {
 // Keys come as texts, which are read here: they must be the same under all settings and in all catalogs. What is written as
 // somebody's name or in somebody's currency is not, nor what may hold such (arrays, ranges).
 static bool has_foreign_keys(const Query *part) {
-    ListCell *cell;
-    foreach (cell, part->targetList) {
-        auto *target = lfirst_node(TargetEntry, cell);
+    for (auto *target : border::each<TargetEntry>(part->targetList)) {
         if (target->ressortgroupref > 0 && !is_text_portable(exprType(reinterpret_cast<Node *>(target->expr))))
             return true;
     }
@@ -274,16 +270,13 @@ static ErrorData *try_leaf(const Question *question, const Query *statement, Oid
 }
 
 [[noreturn]] static void refuse_fetching(const Question *question, Oid leaf, const char *fault) {
-    ereport(
-        ERROR,
-        (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-         errmsg("the query cannot be computed where the rows of %s are", question->settings->relation_name),
-         errdetail(
-             "No server is sent %s, so rows of foreign server %s of partition %s would travel. Nothing was charged.",
-             fault, catalog::server_name(leaf), catalog::qualified_name(leaf)),
-         errhint("Use columns of built-in types, comparisons, AND, OR, NOT, IS NULL, IN, CASE, and functions "
-                 "whose result depends on no setting such as the time zone.")));
-    pg_unreachable();
+    refuse_form(
+        psprintf("the query cannot be computed where the rows of %s are", question->settings->relation_name),
+        "Use columns of built-in types, comparisons, AND, OR, NOT, IS NULL, IN, CASE, and functions "
+        "whose result depends on no setting such as the time zone.",
+        psprintf(
+            "No server is sent %s, so rows of foreign server %s of partition %s would travel. Nothing was charged.",
+            fault, catalog::server_name(leaf), catalog::qualified_name(leaf)));
 }
 
 // Tells whether a server is away, or takes too long.
@@ -306,16 +299,13 @@ static bool is_away(int sqlstate) {
                         errmsg("partition %s of %s cannot be reached", name, question->settings->relation_name),
                         errdetail("Nothing was charged."),
                         errhint("Ask again later. The controller finds out more by SELECT count(*) FROM %s.", name)));
-    ereport(
-        ERROR,
-        (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-         errmsg("partition %s of %s cannot be asked", name, question->settings->relation_name),
-         errdetail("Foreign server %s answered with SQLSTATE %s. Nothing was charged.", server,
-                   unpack_sql_state(error->sqlerrcode)),
-         errhint("The controller finds out more by dp_find_epsilon() or SELECT count(*) FROM %s: the remote table, the "
+    refuse_state(
+        psprintf("partition %s of %s cannot be asked", name, question->settings->relation_name),
+        psprintf("The controller finds out more by dp_find_epsilon() or SELECT count(*) FROM %s: the remote table, the "
                  "version of dp_rdr and the encoding there must fit.",
-                 name)));
-    pg_unreachable();
+                 name),
+        psprintf("Foreign server %s answered with SQLSTATE %s. Nothing was charged.", server,
+                 unpack_sql_state(error->sqlerrcode)));
 }
 
 // In a keeper, which others wait for: so long for each.

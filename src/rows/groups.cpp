@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "border/refuse.hpp"
 #include "border/scope.hpp"
 #include "rows/canonical.hpp"
 #include "catalog/foreign_code.hpp"
@@ -11,8 +12,7 @@ namespace dp::rows {
 static KeyDomain empty_domain(Oid type, Oid collation, int capacity) {
     TypeCacheEntry *cache = lookup_type_cache(type, TYPECACHE_CMP_PROC_FINFO);
     if (!OidIsValid(cache->cmp_proc) || !catalog::is_compiled(cache->cmp_proc))
-        ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-                        errmsg("type %s has no order, so it cannot be a group key", format_type_be(type))));
+        refuse_form(psprintf("type %s has no order, so it cannot be a group key", format_type_be(type)));
     KeyDomain domain = {};
     domain.values = static_cast<Datum *>(palloc0(sizeof(Datum) * Max(capacity, 1)));
     domain.nulls = static_cast<bool *>(palloc0(sizeof(bool) * Max(capacity, 1)));
@@ -63,12 +63,10 @@ static void sort_domain(KeyDomain *domain) {
 KeyDomain declared_domain(ArrayType *groups, Oid type, int32 typmod, Oid collation, const char *column_name) {
     // Two texts may be one value, and one value could then be counted in two groups (D09).
     if (OidIsValid(collation) && !get_collation_isdeterministic(collation))
-        ereport(ERROR,
-                (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-                 errmsg("column %s has a nondeterministic collation, so its groups cannot be declared",
-                        quote_identifier(column_name)),
-                 errhint("ALTER TABLE ... ALTER COLUMN %s TYPE %s COLLATE \"C\"; then dp_refresh() on its views.",
-                         quote_identifier(column_name), format_type_with_typemod(type, typmod))));
+        refuse_form(psprintf("column %s has a nondeterministic collation, so its groups cannot be declared",
+                             quote_identifier(column_name)),
+                    psprintf("ALTER TABLE ... ALTER COLUMN %s TYPE %s COLLATE \"C\"; then dp_refresh() on its views.",
+                             quote_identifier(column_name), format_type_with_typemod(type, typmod)));
     Datum *elements;
     bool *nulls;
     int n;
@@ -77,9 +75,8 @@ KeyDomain declared_domain(ArrayType *groups, Oid type, int32 typmod, Oid collati
     // As values of the base type: the CHECK of a domain is code of its owner's, and this is read in others' sessions.
     Oid base = getBaseTypeAndTypmod(type, &typmod), input, parameter;
     if (catalog::input_runs_code(base))
-        ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-                        errmsg("groups of type %s cannot be declared", format_type_be(type)),
-                        errdetail("Reading a value of it may run functions of the type's owner.")));
+        refuse_form(psprintf("groups of type %s cannot be declared", format_type_be(type)), nullptr,
+                    "Reading a value of it may run functions of the type's owner.");
     getTypeInputInfo(base, &input, &parameter);
     for (int i = 0; i < n; i++) {
         domain.nulls[i] = nulls[i];
@@ -93,9 +90,8 @@ KeyDomain declared_domain(ArrayType *groups, Oid type, int32 typmod, Oid collati
     sort_domain(&domain);
     for (int i = 1; i < n; i++)
         if (compare_keys(&domain, domain.values[i - 1], domain.nulls[i - 1], domain.values[i], domain.nulls[i]) == 0)
-            ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-                            errmsg("the groups of column %s contain a value twice", quote_identifier(column_name)),
-                            errhint("Values are compared as values of type %s.", format_type_be(type))));
+            refuse_value(psprintf("the groups of column %s contain a value twice", quote_identifier(column_name)),
+                         psprintf("Values are compared as values of type %s.", format_type_be(type)));
     return domain;
 }
 

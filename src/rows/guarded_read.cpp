@@ -1,5 +1,6 @@
 #include "rows/guarded_read.hpp"
 
+#include "border/refuse.hpp"
 #include "rows/engine.hpp"
 #include "rows/reader.hpp"
 
@@ -55,10 +56,8 @@ static void log_failure(const Question *question, const ErrorData *error) {
 
 [[noreturn]] static void raise_failed() {
     // Neither the message nor its place may depend on a row. The transaction is lost all the same: this error ends it.
-    ereport(ERROR,
-            (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE), errmsg("the query failed"),
-             errhint("What was charged stays. The controller finds out more by running the query on the table.")));
-    pg_unreachable();
+    refuse_state("the query failed",
+                 "What was charged stays. The controller finds out more by running the query on the table.");
 }
 
 void raise_caught(const Question *question, ErrorData *error) {

@@ -1,5 +1,6 @@
 #include "rows/nodes.hpp"
 
+#include "border/each.hpp"
 #include "border/permissions.hpp"
 
 namespace dp::rows {
@@ -36,9 +37,8 @@ RangeTblEntry *subquery_entry(Query *query, const char *name) {
     entry->subquery = query;
     entry->inFromCl = true;
     List *names = NIL;
-    ListCell *cell;
-    foreach (cell, query->targetList)
-        names = lappend(names, makeString(pstrdup(lfirst_node(TargetEntry, cell)->resname)));
+    for (auto *one : border::each<TargetEntry>(query->targetList))
+        names = lappend(names, makeString(pstrdup(one->resname)));
     entry->alias = makeAlias(name, NIL);
     entry->eref = makeAlias(name, names);
     return entry;
@@ -55,9 +55,7 @@ Aggref *make_aggregate(Oid function, Oid result_type, List *arguments, Node *fil
     call->aggno = call->aggtransno = -1;
     call->location = -1;
     call->aggfilter = reinterpret_cast<Expr *>(filter);
-    ListCell *cell;
-    foreach (cell, arguments) {
-        auto *argument = static_cast<Node *>(lfirst(cell));
+    for (auto *argument : border::each<Node>(arguments)) {
         call->aggargtypes = lappend_oid(call->aggargtypes, exprType(argument));
         call->args = lappend(call->args, makeTargetEntry(reinterpret_cast<Expr *>(argument),
                                                          list_length(call->args) + 1, nullptr, false));

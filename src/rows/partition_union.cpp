@@ -1,5 +1,6 @@
 #include "rows/partition_union.hpp"
 
+#include "border/each.hpp"
 #include "border/scope.hpp"
 #include "border/walk.hpp"
 #include "catalog/foreign_part.hpp"
@@ -183,9 +184,8 @@ static Query *one_after_the_other(List *queries) {
     all->commandType = CMD_SELECT;
     all->canSetTag = true;
     all->jointree = makeFromExpr(NIL, nullptr);
-    ListCell *cell;
-    foreach (cell, queries)
-        all->rtable = lappend(all->rtable, subquery_entry(lfirst_node(Query, cell), "leaf"));
+    for (auto *one : border::each<Query>(queries))
+        all->rtable = lappend(all->rtable, subquery_entry(one, "leaf"));
     all->setOperations = union_of(first, 0, list_length(queries));
     for (int i = 0; i < list_length(first->targetList); i++)
         add_target(all, reinterpret_cast<Node *>(column_of(first, i)));

@@ -1,5 +1,6 @@
 #include "rows/plan_expression.hpp"
 
+#include "border/each.hpp"
 #include "border/guard.hpp"
 #include "query/constants.hpp"
 #include "query/exists.hpp"
@@ -141,9 +142,8 @@ static void add_constant(const Const *value, plan::Expression *into) {
 }
 
 static uint32 add_all(const query::Leaf *leaf, const List *nodes, plan::Expression *into) {
-    ListCell *cell;
-    foreach (cell, nodes)
-        add_expression(leaf, static_cast<Node *>(lfirst(cell)), into);
+    for (auto *one : border::each<Node>(nodes))
+        add_expression(leaf, one, into);
     return static_cast<uint32>(list_length(nodes));
 }
 
@@ -312,9 +312,8 @@ void add_where(const query::Leaf *leaf, Node *where, plan::Expression *into) {
             add_condition(leaf, where, into);
         return;
     }
-    ListCell *cell;
-    foreach (cell, all->args)
-        add_condition(leaf, static_cast<Node *>(lfirst(cell)), into);
+    for (auto *one : border::each<Node>(all->args))
+        add_condition(leaf, one, into);
     add(into, {plan::Op::conjunction, static_cast<uint32>(list_length(all->args))});
 }
 

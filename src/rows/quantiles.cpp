@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "border/refuse.hpp"
 #include "border/scope.hpp"
 #include "query/constants.hpp"
 #include "rows/unit_checks.hpp"
@@ -40,9 +41,8 @@ static int64 fraction_of(const query::Aggregate &aggregate, ParamListInfo parame
         return privacy::fraction_one;
     Node *folded = query::fold_constants(aggregate.fraction, parameters);
     if (!IsA(folded, Const) || castNode(Const, folded)->constisnull)
-        ereport(ERROR,
-                (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("the fraction of a percentile must be a number"),
-                 errhint("Write a constant between 0 and 1, 0.5 for the median.")));
+        refuse_value("the fraction of a percentile must be a number",
+                     "Write a constant between 0 and 1, 0.5 for the median.");
     double q = DatumGetFloat8(castNode(Const, folded)->constvalue);
     if (!(q >= 0 && q <= 1)) // as the server says it
         ereport(ERROR,
@@ -70,16 +70,11 @@ void check_quantiles(const Question *question) {
     if (!has_quantile(question))
         return;
     if (question->thresholded)
-        ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-                        errmsg("min, max and percentiles are not supported for groups that are not declared"),
-                        errdetail("Of each group there is a histogram, also where it is not shown."),
-                        errhint("%s", groups_remedy(question))));
+        refuse_form("min, max and percentiles are not supported for groups that are not declared",
+                    groups_remedy(question), "Of each group there is a histogram, also where it is not shown.");
     if (is_elsewhere(question))
-        ereport(
-            ERROR,
-            (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-             errmsg("min, max and percentiles are not supported where other servers keep the rows"),
-             errhint("Count over ranges: count(*) FILTER (WHERE x < 10), or GROUP BY width_bucket(x, 0, 100, 10).")));
+        refuse_form("min, max and percentiles are not supported where other servers keep the rows",
+                    "Count over ranges: count(*) FILTER (WHERE x < 10), or GROUP BY width_bucket(x, 0, 100, 10).");
 }
 
 // Returns 0 for whole numbers, days and microseconds; for a numeric the decimals that are known, where doubles have them all.
@@ -98,10 +93,9 @@ static void check_units(const Question *question) {
     int first = first_quantile(question);
     for (int j = first + 1; is_clipped(question) && first >= 0 && j < question->nmeasures; j++)
         if (is_quantile(question, j) && (*question->measures)[j].argument != (*question->measures)[first].argument)
-            ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-                            errmsg("min, max and percentiles of several columns at once are not supported where one "
-                                   "person may have several rows"),
-                            errhint("Ask for those of each column in a query of its own.")));
+            refuse_form("min, max and percentiles of several columns at once are not supported where one "
+                        "person may have several rows",
+                        "Ask for those of each column in a query of its own.");
 }
 
 void find_grids(Question *question) {
@@ -117,11 +111,10 @@ void find_grids(Question *question) {
         question->ncells += grid->cells;
     }
     if (int64{question->ngroups} * question->ncells > most_counts)
-        ereport(ERROR, (errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-                        errmsg("%d groups and %d cells of minima, maxima and percentiles make more than " INT64_FORMAT
-                               " counts",
-                               question->ngroups, question->ncells, most_counts),
-                        errhint("Group by fewer columns, or ask for fewer of them at once.")));
+        refuse_size(psprintf("%d groups and %d cells of minima, maxima and percentiles make more than " INT64_FORMAT
+                             " counts",
+                             question->ngroups, question->ncells, most_counts),
+                    "Group by fewer columns, or ask for fewer of them at once.");
 }
 
 const char *quantile_text(const Question *question, int measure) {

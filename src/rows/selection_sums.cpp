@@ -1,5 +1,6 @@
 #include "rows/selection_sums.hpp"
 
+#include "border/refuse.hpp"
 #include "rows/cell_calls.hpp"
 #include "rows/nodes.hpp"
 #include "rows/sums.hpp"
@@ -9,9 +10,8 @@ namespace dp::rows {
 void check_selection_measures(const Question *question) {
     constexpr int most = FUNC_MAX_ARGS - 2; // behind the state and the specification
     if (question->nmeasures > most)
-        ereport(ERROR, (errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-                        errmsg("more than %d measures under a preference with tau_var", most),
-                        errhint("Ask for fewer aggregates in one query.")));
+        refuse_size(psprintf("more than %d measures under a preference with tau_var", most),
+                    "Ask for fewer aggregates in one query.");
 }
 
 // With Laplace noise one pair of sums serves all candidates.

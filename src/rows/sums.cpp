@@ -10,6 +10,7 @@
 #include "catalog/decimals.hpp"
 #include "border/guard.hpp"
 #include "border/numeric.hpp"
+#include "border/refuse.hpp"
 
 namespace dp::rows {
 
@@ -28,9 +29,8 @@ ValueKind value_kind(Oid type) {
     case NUMERICOID:
         return ValueKind::numeric;
     default:
-        ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-                        errmsg("values of type %s cannot be summed", format_type_be(type)),
-                        errhint("Use smallint, integer, bigint, real, double precision or numeric.")));
+        refuse_form(psprintf("values of type %s cannot be summed", format_type_be(type)),
+                    "Use smallint, integer, bigint, real, double precision or numeric.");
     }
 }
 
@@ -61,11 +61,9 @@ MemoryContext aggregate_context(FunctionCallInfo fcinfo) {
     case AGG_CONTEXT_AGGREGATE:
         return context;
     case AGG_CONTEXT_WINDOW: // every row of a window would be an answer of its own
-        ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-                        errmsg("aggregate does not support use as a window function")));
+        refuse_form("aggregate does not support use as a window function");
     default:
-        ereport(ERROR,
-                (errcode(ERRCODE_FEATURE_NOT_SUPPORTED), errmsg("function can only be called by an aggregation")));
+        refuse_form("function can only be called by an aggregation");
     }
 }
 

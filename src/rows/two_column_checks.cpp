@@ -1,5 +1,6 @@
 #include "rows/two_column_checks.hpp"
 
+#include "border/refuse.hpp"
 #include "query/grammar.hpp"
 #include "rows/engine.hpp"
 
@@ -11,12 +12,9 @@ bool has_joint(const Question *question) {
 
 void check_joint(const Question *question) {
     if (has_joint(question) && is_elsewhere(question))
-        ereport(
-            ERROR,
-            (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-             errmsg("covariances, correlations and lines of regression are not supported where other servers keep the "
-                    "rows"),
-             errhint("Ask for sums: count(*), sum(x), sum(y), sum(x * y) ... WHERE x IS NOT NULL AND y IS NOT NULL.")));
+        refuse_form("covariances, correlations and lines of regression are not supported where other servers keep the "
+                    "rows",
+                    "Ask for sums: count(*), sum(x), sum(y), sum(x * y) ... WHERE x IS NOT NULL AND y IS NOT NULL.");
 }
 
 void check_joint_has_risk(const Question *question) {

@@ -1,5 +1,7 @@
 #include "rows/unit_checks.hpp"
 
+#include "border/each.hpp"
+#include "border/refuse.hpp"
 #include "catalog/domain.hpp"
 #include "catalog/ledger.hpp"
 #include "query/asked_limits.hpp"
@@ -13,12 +15,9 @@ void check_asked_limits(const Question *question) {
     if (question->settings->unit != nullptr || limits.by_setting ||
         (limits.max_rows == 0 && limits.max_groups == 0 && limits.max_rows_per_group == 0))
         return;
-    ereport(
-        ERROR,
-        (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-         errmsg("%s has no unit: each row is a person of its own", question->settings->view_name),
-         errdetail("max_rows, max_groups and max_rows_per_group say how much counts of a person who has several rows."),
-         errhint("Leave them out. The controller declares who has several rows with dp_set_unit().")));
+    refuse_value(psprintf("%s has no unit: each row is a person of its own", question->settings->view_name),
+                 "Leave them out. The controller declares who has several rows with dp_set_unit().",
+                 "max_rows, max_groups and max_rows_per_group say how much counts of a person who has several rows.");
 }
 
 // ---- units as groups -----------------------------------------------------------------------------------------------
@@ -124,23 +123,19 @@ static const char *form_for_people(const catalog::UnitPath *path) {
 }
 
 static void refuse_rows_as_groups(const Source &source) {
-    ereport(
-        ERROR,
-        (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-         errmsg("GROUP BY a key of %s is not supported in a query on a restricted view", source.settings->view_name),
-         errdetail("Each group would be of one person, and none large enough to be shown."),
-         errhint("%s", form_for_people(source.settings->unit))));
+    refuse_form(
+        psprintf("GROUP BY a key of %s is not supported in a query on a restricted view", source.settings->view_name),
+        form_for_people(source.settings->unit),
+        "Each group would be of one person, and none large enough to be shown.");
 }
 
 static void refuse_units_as_groups(const Source &source) {
     const bool names = source.settings->unit->direct;
-    ereport(ERROR,
-            (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-             errmsg("GROUP BY the columns that %s a person is not supported in a query on a restricted view",
-                    names ? "name" : "lead to"),
-             errdetail("Each group would be one person of %s, and none large enough to be shown.",
-                       source.settings->view_name),
-             errhint("%s", form_for_people(source.settings->unit))));
+    refuse_form(psprintf("GROUP BY the columns that %s a person is not supported in a query on a restricted view",
+                         names ? "name" : "lead to"),
+                form_for_people(source.settings->unit),
+                psprintf("Each group would be one person of %s, and none large enough to be shown.",
+                         source.settings->view_name));
 }
 
 // Returns whether these columns of one source are its unit (query/grammar).
@@ -172,9 +167,8 @@ const char *ask_for_groups(const Question *question, AttrNumber column) {
 }
 
 void check_asked_units(const Question *question) {
-    ListCell *cell;
-    foreach (cell, question->leaf->counted)
-        if (!are_unit(question, static_cast<List *>(lfirst(cell))))
+    for (auto *one : border::each<List>(question->leaf->counted))
+        if (!are_unit(question, one))
             catalog::refuse_changing(*question->settings);
     for (int i = 0; question->thresholded && i < question->nsources; i++) {
         if (groups_are_units(question, question->sources[i]))
@@ -270,8 +264,9 @@ static const char *clipped_rows(const Question *question) {
 static const char *clipped_totals(const Question *question, const char *clipped) {
     for (int j = 0; j < question->nmeasures; j++)
         if (question->totals[j].text != nullptr)
-            clipped = psprintf("%s; a person's %s where their sizes come to more than %s", clipped,
-                               argument_text(question, (*question->measures)[j].calls.front()), question->totals[j].text);
+            clipped =
+                psprintf("%s; a person's %s where their sizes come to more than %s", clipped,
+                         argument_text(question, (*question->measures)[j].calls.front()), question->totals[j].text);
     return clipped;
 }
 
@@ -286,9 +281,7 @@ const char *clipping_text(const Question *question, privacy::Mechanism mechanism
 // Keys that nobody declared are an answer in themselves; declared ones are public.
 void check_asks_something(const Question *question) {
     if (question->groups_only)
-        ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-                        errmsg("the query asks for declared groups only: nothing private would be answered"),
-                        errhint("Add count(*).")));
+        refuse_form("the query asks for declared groups only: nothing private would be answered", "Add count(*).");
 }
 
 // Returns what to ask the controller for, or what the controller can do.
@@ -303,11 +296,12 @@ const char *groups_remedy(const Question *question, bool delta) {
                         column_name(question, question->undeclared), max_coordinates,
                         !delta ? "" : ", or ask for a delta above 0 in dp_grant()");
     if (question->undeclared == InvalidAttrNumber)
-        return psprintf(asks ? "The groups of this expression do not follow from what is declared of its columns: ask the "
-                               "controller for their bounds or groups, %sfor a generated column with declared groups%s."
-                             : "The groups of this expression do not follow from what is declared of its columns: declare "
-                               "their bounds or groups, %sadd a generated column with declared groups%s.",
-                        delta ? "" : "or ", or_delta);
+        return psprintf(
+            asks ? "The groups of this expression do not follow from what is declared of its columns: ask the "
+                   "controller for their bounds or groups, %sfor a generated column with declared groups%s."
+                 : "The groups of this expression do not follow from what is declared of its columns: declare "
+                   "their bounds or groups, %sadd a generated column with declared groups%s.",
+            delta ? "" : "or ", or_delta);
     const char *call = ask_for_groups(question, question->undeclared);
     if (call == nullptr)
         return psprintf("Each group of %s would be of one person: group by what many people share.",
@@ -319,12 +313,9 @@ void check_delta(const Question *question, privacy::Mechanism mechanism, privacy
     if (delta.units() > 0)
         return;
     if (question->thresholded)
-        ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-                        errmsg("a key of GROUP BY has no declared groups, and delta is 0"),
-                        errhint("%s", groups_remedy(question, true))));
+        refuse_state("a key of GROUP BY has no declared groups, and delta is 0", groups_remedy(question, true));
     if (mechanism == privacy::Mechanism::gaussian)
-        ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("Gaussian noise needs a delta above 0"),
-                        errhint("Pass delta => 1e-6, for instance.")));
+        refuse_value("Gaussian noise needs a delta above 0", "Pass delta => 1e-6, for instance.");
 }
 
 } // namespace dp::rows

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "border/each.hpp"
+#include "border/refuse.hpp"
 #include "border/scope.hpp"
 #include "border/walk.hpp"
 #include "rows/narrowed.hpp"
@@ -38,13 +40,13 @@ static Node *keys_as_columns(Node *node, void *context) {
 // group: WHERE false asks for the columns of an answer.
 static List *conditions_on_keys(const Question *question, Node *where) {
     List *conditions = NIL;
-    ListCell *cell, *key;
+    ListCell *cell;
     foreach (cell, conjuncts_of(where)) {
         Keys keys = {question, false, NIL};
         Node *condition = keys_as_columns(static_cast<Node *>(lfirst(cell)), &keys);
         bool decides = !keys.others && contain_var_clause(condition);
-        foreach (key, keys.met)
-            decides = decides && is_of_value(static_cast<Node *>(lfirst(cell)), static_cast<Node *>(lfirst(key)));
+        for (auto *one : border::each<Node>(keys.met))
+            decides = decides && is_of_value(static_cast<Node *>(lfirst(cell)), one);
         if (decides)
             conditions = lappend(conditions, condition);
     }
@@ -116,10 +118,9 @@ void choose_shown(Question *question) {
     role.leave();
     settings.leave();
     if (question->ngroups == 0 && !question->groups_only)
-        ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-                        errmsg("the conditions exclude every declared group: nothing private would be answered"),
-                        errhint("The groups of a column are those that the controller declared with "
-                                "dp_set_groups(); of a boolean or enum column all values.")));
+        refuse_value("the conditions exclude every declared group: nothing private would be answered",
+                     "The groups of a column are those that the controller declared with "
+                     "dp_set_groups(); of a boolean or enum column all values.");
 }
 
 } // namespace dp::rows
