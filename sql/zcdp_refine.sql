@@ -145,7 +145,7 @@ SELECT mechanism, reached, rho AS first FROM dp_last_release() WHERE column_name
 SELECT room, n > 0, s > 0 FROM dp_refine(within => 0.05) AS (room int, n bigint, s bigint);
 SELECT column_name, mechanism, steps > 0, reached, rho > :first FROM dp_last_release();
 -- Several releases in one statement; groups that are not declared; count and sum together.
-SELECT a > 0, b > 0 FROM dp_query('SELECT (SELECT count(*) FROM barn_dp), (SELECT sum(age) FROM barn_dp)', error95 => 10000) AS (a bigint, b bigint);
+SELECT a IS NOT NULL, b IS NOT NULL FROM dp_query('SELECT (SELECT count(*) FROM barn_dp), (SELECT sum(age) FROM barn_dp)', error95 => 10000) AS (a bigint, b bigint);
 SELECT refused('SELECT * FROM dp_refine() AS (n bigint)');
 SELECT count(*) FROM dp_query('SELECT CASE WHEN id > 0 THEN age END AS age, count(*) FROM barn_dp GROUP BY 1', error95 => 10) AS (age int, n bigint);
 SELECT refused('SELECT * FROM dp_refine() AS (age int, n bigint)');

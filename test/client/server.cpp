@@ -39,7 +39,7 @@ class Server : public ProtectedTable {
     std::string backend_;
 };
 
-constexpr auto soon = 20s;
+constexpr auto soon = 120s;
 
 // Any function of it does.
 constexpr const char *load_library = "SELECT accepted FROM dp_explain('SELECT count(*) FROM people_dp')";

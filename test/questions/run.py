@@ -55,7 +55,7 @@ def prepare():
     for schema in ("hospital", "shop", "log"):
         owner.must(f"GRANT USAGE ON SCHEMA {schema} TO {ROLE}")
         owner.must(f"GRANT SELECT ON ALL TABLES IN SCHEMA {schema} TO {ROLE}")
-        owner.must(f"SELECT dp_grant(c.oid, '{ROLE}', tau => 0, candidates => '{{100}}', epsilon_max => 100, delta => 1e-6)"
+        owner.must(f"SELECT dp_grant(c.oid, '{ROLE}', tau => 0, candidates => '{{100}}', epsilon_max => 100, delta => 1e-12)"
                    f" FROM pg_class c WHERE relnamespace = '{schema}'::regnamespace AND relkind = 'v'")
     return owner
 

@@ -1,8 +1,8 @@
 // Statistical tests of the selection on bits from the operating system: how often each candidate is selected, against the
 // closed form and against an integral over the noise on the threshold.
 //
-// False alarms. A frequency of `runs` runs is compared with the bounds within which it lies with probability 1 - 2e-8
-// (Clopper-Pearson, exact for every law). The binary compares fewer than 40: below one in a million together.
+// False alarms. A frequency of `runs` runs is compared with the bounds within which it lies with probability 1 - 1e-9
+// (Clopper-Pearson, exact for every law). The binary compares fewer than 40: below one in ten million together.
 #include "svt_statistic.hpp"
 
 #include "privacy/sparse_vector.hpp"
@@ -20,7 +20,7 @@ namespace {
 using namespace dp::privacy;
 
 constexpr int runs = 20000;
-constexpr double level = 2e-8;
+constexpr double level = 1e-9;
 
 // Whether `hits` of `runs` may come from this probability.
 bool plausible(int hits, double probability) {
