@@ -220,6 +220,106 @@ DROP TABLE donor, gift, receipt_line, voter, led CASCADE;
 RESET client_min_messages;
 
 -- ---------------------------------------------------------------------------------------------------------------------
+-- Forms in hints are pasted as they stand: joins, aliases, quoted names, views of other schemas, CTEs, sub-SELECTs
+-- ---------------------------------------------------------------------------------------------------------------------
+
+RESET ROLE;
+CREATE SCHEMA "My Data" AUTHORIZATION regress_controller;
+CREATE SCHEMA shown AUTHORIZATION regress_controller;
+SET ROLE regress_controller;
+SET client_min_messages = warning;
+CREATE TABLE "My Data"."Customer" ("Id" integer PRIMARY KEY, "Birth Year" integer, region text, item integer);
+CREATE TABLE "My Data".purchase (pid integer PRIMARY KEY, "Customer Id" integer NOT NULL REFERENCES "My Data"."Customer", item integer,
+    "Unit Price" numeric(8,2), qty integer, bought timestamp, shipped timestamp);
+CREATE TABLE "My Data".line (line integer PRIMARY KEY, pid integer NOT NULL REFERENCES "My Data".purchase, item integer, weight numeric);
+CREATE TABLE "My Data"."Item" (item integer PRIMARY KEY, "Kind" text);
+INSERT INTO "My Data"."Customer" SELECT i, 1950 + i % 50, 'r' || i % 4, i % 20 FROM generate_series(1, 400) i;
+INSERT INTO "My Data".purchase SELECT i, 1 + i % 400, i % 20, i % 50, i % 5, timestamp '2024-01-01' + i % 365 * interval '1 day',
+    timestamp '2024-01-05' + i % 365 * interval '1 day' FROM generate_series(1, 900) i;
+INSERT INTO "My Data".line SELECT i, 1 + i % 900, i % 20, i % 9 FROM generate_series(1, 1800) i;
+INSERT INTO "My Data"."Item" SELECT i, 'k' || i % 3 FROM generate_series(0, 19) i;
+SELECT dp_protect('"My Data"."Customer"', 'shown."Customer dp"', unit => '"Id"', max_rows => 1),
+       dp_protect('"My Data".purchase', 'shown.purchase_dp', unit => '"Customer Id" -> "My Data"."Customer"', max_rows => 4),
+       dp_protect('"My Data".line', 'shown."line-dp"', unit => 'pid -> "My Data".purchase', max_rows => 9);
+SELECT dp_set_public('"My Data"."Item"', '"My Data"."Customer"'), dp_set_odometer('"My Data"."Customer"', 'none', NULL, 0.9);
+SELECT dp_grant(v, 'regress_analyst', tau => 0.5, replay => '1 hour') FROM unnest(ARRAY['shown."Customer dp"', 'shown.purchase_dp', 'shown."line-dp"']::regclass[]) v;
+GRANT USAGE ON SCHEMA shown, "My Data" TO regress_analyst;
+GRANT SELECT ON "My Data"."Item" TO regress_analyst;
+RESET client_min_messages;
+-- What is asked of an argument, or by a key (fn is then empty), of a FROM; behind a WITH. What LOW and HIGH stand for.
+CREATE TABLE form (n integer GENERATED ALWAYS AS IDENTITY, fn text, argument text, source text, condition text DEFAULT '', before text DEFAULT '',
+    low text DEFAULT '0', high text DEFAULT '9');
+INSERT INTO form (fn, argument, source) VALUES
+    ('sum', '"Birth Year"', 'shown."Customer dp"'),
+    ('sum', 'c."Birth Year"', 'shown."Customer dp" c'),
+    ('avg', 'x.qty', '(SELECT qty FROM shown.purchase_dp p) x'),
+    ('sum', 'p.qty * p."Unit Price"', 'shown.purchase_dp p JOIN "My Data"."Item" i USING (item)'),
+    ('avg', 'p."Unit Price"', 'shown.purchase_dp p JOIN "My Data"."Item" "The Item" ON "The Item".item = p.item'),
+    ('sum', 'p.item', 'shown.purchase_dp p JOIN "My Data"."Item" i ON i.item = p.item'),
+    ('sum', 'purchase_dp.item', 'shown.purchase_dp JOIN "My Data"."Item" i ON i.item = purchase_dp.item'),
+    ('sum', 'l.item', 'shown."line-dp" l JOIN shown.purchase_dp p USING (pid)'),
+    ('sum', 'a.qty + b.qty', 'shown.purchase_dp a JOIN shown.purchase_dp b USING ("Customer Id")'),
+    ('avg', 'p.shipped - p.bought', 'shown.purchase_dp p JOIN "My Data"."Item" i USING (item)'),
+    ('percentile_cont(0.5) WITHIN GROUP ', 'ORDER BY p."Unit Price"', 'shown.purchase_dp p JOIN shown."Customer dp" c ON c."Id" = p."Customer Id"'),
+    ('sum', 'qty', 'shown.purchase_dp LEFT JOIN "My Data"."Item" i USING (item)'),
+    ('covar_pop', 'p.qty, p."Unit Price"', 'shown.purchase_dp p JOIN "My Data"."Item" i USING (item)'),
+    ('sum', 'w.qty', '(SELECT p.qty, c.region FROM shown.purchase_dp p JOIN shown."Customer dp" c ON c."Id" = p."Customer Id") w'),
+    ('', 'c."Id"', 'shown."Customer dp" c'),
+    ('', 'p."Customer Id"', 'shown.purchase_dp p'),
+    ('', 'c."Id"', 'shown.purchase_dp p JOIN shown."Customer dp" c ON c."Id" = p."Customer Id"'),
+    ('', 'p."Customer Id"', 'shown.purchase_dp p JOIN "My Data"."Item" i USING (item)'),
+    ('', 'l.pid', 'shown."line-dp" l JOIN shown.purchase_dp p ON p.pid = l.pid'),
+    ('', 'b."Customer Id"', 'shown.purchase_dp a JOIN shown.purchase_dp b USING ("Customer Id")'),
+    ('', 'c.region', 'shown.purchase_dp p JOIN shown."Customer dp" c ON c."Id" = p."Customer Id"'),
+    ('', 'p.item', 'shown.purchase_dp p JOIN "My Data"."Item" i ON i.item = p.item');
+INSERT INTO form (fn, argument, source, condition) VALUES
+    ('sum', 'l.weight * p.qty', 'shown."line-dp" l, shown.purchase_dp p', 'l.pid = p.pid'),
+    ('sum', 'p.item', 'shown.purchase_dp p', 'EXISTS (SELECT FROM shown."line-dp" l WHERE l.pid = p.pid)');
+INSERT INTO form (fn, argument, source, before) VALUES
+    ('sum', 'w.qty', 'w', 'WITH w AS (SELECT p.qty, c.region FROM shown.purchase_dp p JOIN shown."Customer dp" c ON c."Id" = p."Customer Id") '),
+    ('sum', 'w.qty + 1', 'w JOIN "My Data"."Item" USING (item)', 'WITH w AS (SELECT * FROM shown.purchase_dp p WHERE p.qty > 1) '),
+    ('avg', 'w.qty', 'w', 'WITH w AS (SELECT * FROM shown.purchase_dp p) ');
+INSERT INTO form (fn, argument, source, low, high) VALUES
+    ('max', 'p.bought', 'shown.purchase_dp p JOIN "My Data"."Item" i USING (item)', 'timestamp ''2024-01-01''', 'timestamp ''2025-01-01''');
+GRANT SELECT ON form TO regress_analyst;
+CREATE FUNCTION statement(form, argument text, condition text) RETURNS text LANGUAGE sql AS $$
+    SELECT $1.before || CASE WHEN $1.fn = '' THEN format('SELECT %s, count(*) FROM %s GROUP BY 1', $2, $1.source)
+        ELSE format('SELECT %s(%s) FROM %s', $1.fn, $2, $1.source) || coalesce(' WHERE ' || nullif(concat_ws(' AND ', nullif($1.condition, ''), nullif($3, '')), ''), '') END $$;
+CREATE FUNCTION pasted(form) RETURNS TABLE (form text, statement text) LANGUAGE sql AS $$
+    WITH refused AS (SELECT refusal(statement($1, $1.argument, '')) AS hint), parts AS (
+        SELECT 'WHERE' AS kind, m[1] AS part FROM refused, regexp_matches(hint, '\n.*?WHERE (.*? BETWEEN LOW AND HIGH)', 'g') m
+        UNION ALL SELECT 'clamp', m[1] FROM refused, regexp_matches(hint, '(least\(greatest\(.*?, LOW\), HIGH\))', 'g') m
+        UNION ALL SELECT 'count', m[1] FROM refused, regexp_matches(hint, '(count\(DISTINCT .*?\)), with', 'g') m
+        UNION ALL SELECT 'count', m[1] FROM refused, regexp_matches(hint, '(count\(\*\)::numeric / .*?) is', 'g') m
+        UNION ALL SELECT 'controller', m[1] FROM refused, regexp_matches(hint, '(dp_set_[a-z]+\(''.*?(?:HIGH|GROUPS)\))', 'g') m)
+    SELECT DISTINCT kind, CASE kind WHEN 'WHERE' THEN statement($1, $1.argument, filled)
+        WHEN 'clamp' THEN statement($1, CASE WHEN $1.fn ~ 'WITHIN' THEN 'ORDER BY ' ELSE '' END || filled, '')
+        WHEN 'count' THEN $1.before || format('SELECT %s FROM %s', filled, $1.source) ELSE 'SELECT ' || filled END
+    FROM parts, replace(replace(replace(part, 'LOW', $1.low), 'HIGH', $1.high), 'GROUPS', '''{1,NULL}''') filled
+    WHERE kind <> 'controller' OR filled !~ '(TABLE|COLUMN)_NAME' $$;
+SET ROLE regress_analyst;
+SELECT statement(f, argument, '') AS without_a_form FROM form f WHERE NOT EXISTS (SELECT FROM pasted(f)) ORDER BY n;
+CREATE TEMP TABLE pasted AS SELECT f.n, f.fn, p.* FROM form f, pasted(f) p;
+SELECT form, count(*), count(CASE WHEN form <> 'controller' THEN refusal(statement) END) AS refused FROM pasted GROUP BY 1 ORDER BY 1;
+-- Of two arguments the second has no bounds either.
+SELECT n, statement, refusal(statement) FROM pasted WHERE form <> 'controller' AND refusal(statement) IS NOT NULL ORDER BY n, statement;
+GRANT SELECT ON pasted TO regress_controller;
+-- The controller declares what the hints ask for: then each is answered.
+SET ROLE regress_controller;
+SELECT DISTINCT statement, refusal(statement) FROM pasted WHERE form = 'controller' ORDER BY 1;
+SET ROLE regress_analyst;
+SELECT statement(f, argument, ''), refusal(statement(f, argument, '')) FROM form f WHERE n IN (SELECT n FROM pasted WHERE form = 'controller') AND refusal(statement(f, argument, '')) IS NOT NULL ORDER BY n;
+-- Aliases are no part of a question: the second finds the answer of the first.
+SELECT (SELECT count(*) FROM shown.purchase_dp p JOIN "My Data"."Item" i USING (item)) = (SELECT count(*) FROM shown.purchase_dp x JOIN "My Data"."Item" y USING (item)) AS found;
+SELECT (SELECT count(*) FROM shown.purchase_dp p WHERE EXISTS (SELECT FROM shown."line-dp" l WHERE l.pid = p.pid)) = (SELECT count(*) FROM shown.purchase_dp x WHERE EXISTS (SELECT FROM shown."line-dp" WHERE pid = x.pid)) AS found;
+SET ROLE regress_controller;
+SET client_min_messages = warning;
+DROP FUNCTION statement, pasted;
+DROP TABLE "My Data".line, "My Data".purchase, "My Data"."Customer", "My Data"."Item", form CASCADE;
+DROP SCHEMA "My Data", shown CASCADE;
+RESET client_min_messages;
+
+-- ---------------------------------------------------------------------------------------------------------------------
 -- FILTERs share epsilon, groups do not; printed digits
 -- ---------------------------------------------------------------------------------------------------------------------
 

@@ -134,20 +134,25 @@ List *unit_columns_now(Oid view) {
     return columns;
 }
 
-const char *count_of_units(const catalog::UnitPath *path) {
+const char *count_of_units(const catalog::UnitPath *path, const char *source) {
     if (path == nullptr || !path->direct)
         return nullptr;
     StringInfoData text;
     initStringInfo(&text);
     appendStringInfoString(&text, path->ncolumns > 1 ? "count(DISTINCT (" : "count(DISTINCT ");
     for (int i = 0; i < path->ncolumns; i++)
-        appendStringInfo(&text, "%s%s", i > 0 ? ", " : "", quote_identifier(path->names[i]));
+        appendStringInfo(&text, "%s%s%s", i > 0 ? ", " : "", source, quote_identifier(path->names[i]));
     appendStringInfoString(&text, path->ncolumns > 1 ? "))" : ")");
     return text.data;
 }
 
-const char *count_of_units_now(Oid view) {
-    return count_of_units(path_now(view));
+const char *count_of_units_now(Oid view, const char *source) {
+    return count_of_units(path_now(view), source);
+}
+
+const char *alias_of(const Leaf *leaf, const Source &source) {
+    const auto *entry = rt_fetch(source.varno, leaf->query->rtable);
+    return leaf->nsources > 1 ? psprintf("%s.", quote_identifier(entry->eref->aliasname)) : "";
 }
 
 } // namespace dp::query

@@ -26,9 +26,12 @@ bool count_units_now(Oid view, const List *columns);
 // Returns the columns of a facade, int, by the catalog of now, that hold the values of its units; NIL: none do, or not all of them are its.
 List *unit_columns_now(Oid view);
 
-// "count(DISTINCT a)" or "count(DISTINCT (a, b))" of a table whose rows hold their units' values; null: they do not.
-const char *count_of_units(const catalog::UnitPath *path);
+// "count(DISTINCT a)" or "count(DISTINCT (a, b))" of a table whose rows hold their units' values; null: they do not. source: empty, or an
+// alias with a dot.
+const char *count_of_units(const catalog::UnitPath *path, const char *source);
 // Returns count_of_units() of a view by the catalog of now; null too where rows are units.
-const char *count_of_units_now(Oid view);
+const char *count_of_units_now(Oid view, const char *source);
+// Returns what stands before the columns of a source in the statement: its alias with a dot where several are joined, else nothing.
+const char *alias_of(const Leaf *leaf, const Source &source);
 
 } // namespace dp::query

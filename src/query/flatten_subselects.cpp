@@ -305,6 +305,7 @@ struct Fold {
     List *places; // of this level, so far
     int location; // of the join that is being looked at
     bool single;  // one item, and so above
+    char *name;   // of the sub-SELECT, at the level that aggregates; null: this is that level
 };
 } // namespace
 
@@ -313,8 +314,7 @@ static From fold_level(const Level *level, Fold *outer, List **places);
 [[noreturn]] static void refuse_other(const Fold *fold) {
     if (fold->single)
         refuse_part("a query of this form", "Select from one restricted view.", fold->source, -1);
-    refuse_part("a join", "Aggregate over the restricted view alone, GROUP BY what joins it, and join the answer.",
-                fold->source, fold->location);
+    refuse_part("a join", join_remedy, fold->source, fold->location);
 }
 
 // Refuses a computed column on a nullable side: an outer join makes the row NULL, and the column need not be.
@@ -352,6 +352,11 @@ static Oid expanded_public_view(const RangeTblEntry *entry) {
     return OidIsValid(view) && catalog::public_view(view) != nullptr ? view : InvalidOid;
 }
 
+// What the level that aggregates calls an entry, or that which it is in.
+static char *name_of(const Fold *fold, const RangeTblEntry *entry) {
+    return fold->name != nullptr ? fold->name : entry->alias != nullptr ? entry->alias->aliasname : nullptr;
+}
+
 // A facade, or a public table.
 static From fold_source(Fold *fold, Oid relation, int index) {
     check_sources(list_length(fold->all->facades) + 1);
@@ -359,6 +364,7 @@ static From fold_source(Fold *fold, Oid relation, int index) {
     ref->rtindex = list_length(fold->all->facades) + 1;
     add_place(fold, index)->varno = first_varno + ref->rtindex - 1;
     fold->all->facades = lappend_oid(fold->all->facades, relation);
+    fold->all->names = lappend(fold->all->names, name_of(fold, rt_fetch(index, fold->level->query->rtable)));
     return From{list_make1(ref), nullptr};
 }
 
@@ -381,6 +387,7 @@ static From fold_item(const RangeTblRef *ref, bool nullable, void *context) {
     if (is_public_source(entry, fold->source))
         return fold_source(fold, entry->relid, ref->rtindex);
     Fold inner = *fold;
+    inner.name = fold->name != nullptr ? fold->name : entry->eref->aliasname;
     if (entry->rtekind == RTE_CTE) {
         const Level *owner = nullptr;
         CommonTableExpr *cte = find_cte(entry, level, &owner);
@@ -409,7 +416,7 @@ static From fold_item(const RangeTblRef *ref, bool nullable, void *context) {
     return from;
 }
 
-RangeTblEntry *source_entry(Oid source) {
+RangeTblEntry *source_entry(Oid source, char *name) {
     Relation relation = table_open(source, AccessShareLock);
     auto *entry = makeNode(RangeTblEntry);
     entry->rtekind = RTE_RELATION;
@@ -423,7 +430,8 @@ RangeTblEntry *source_entry(Oid source) {
         const FormData_pg_attribute *column = TupleDescAttr(RelationGetDescr(relation), i);
         names = lappend(names, makeString(pstrdup(column->attisdropped ? "" : NameStr(column->attname))));
     }
-    entry->eref = makeAlias(RelationGetRelationName(relation), names);
+    entry->alias = name == nullptr ? nullptr : makeAlias(name, NIL);
+    entry->eref = makeAlias(name == nullptr ? RelationGetRelationName(relation) : name, names);
     table_close(relation, NoLock);
     return entry;
 }
@@ -439,13 +447,15 @@ static Oid source_of_entry(const RangeTblEntry *entry) {
 // Gives the items of FROM entries of their own, numbered in this order.
 static void renumber(Query *query, const List *sources) {
     List *items = query->jointree->fromlist, *entries = NIL;
-    for (int i = 0; i < list_length(items); i++)
-        ChangeVarNodes(reinterpret_cast<Node *>(query), list_nth_node(RangeTblRef, items, i)->rtindex, first_varno + i,
-                       0);
     for (int i = 0; i < list_length(items); i++) {
-        ChangeVarNodes(reinterpret_cast<Node *>(query), first_varno + i, i + 1, 0);
-        entries = lappend(entries, source_entry(list_nth_oid(sources, i)));
+        const int index = list_nth_node(RangeTblRef, items, i)->rtindex;
+        const Alias *alias = rt_fetch(index, query->rtable)->alias;
+        entries = lappend(entries,
+                          source_entry(list_nth_oid(sources, i), alias == nullptr ? nullptr : alias->aliasname));
+        ChangeVarNodes(reinterpret_cast<Node *>(query), index, first_varno + i, 0);
     }
+    for (int i = 0; i < list_length(items); i++)
+        ChangeVarNodes(reinterpret_cast<Node *>(query), first_varno + i, i + 1, 0);
     query->rtable = entries;
 #if PG_VERSION_NUM >= 160000
     query->rteperminfos = NIL;
@@ -548,7 +558,8 @@ static From fold_level(const Level *level, Fold *outer, List **places) {
                  outer->all,
                  NIL,
                  outer->single ? location_of_join(items) : outer->location,
-                 outer->single && list_length(items) == 1 && IsA(linitial(items), RangeTblRef)};
+                 outer->single && list_length(items) == 1 && IsA(linitial(items), RangeTblRef),
+                 outer->name};
     if (items == NIL)
         refuse_other(&fold);
     From from = read_from(reinterpret_cast<Node *>(level->query->jointree), false,

@@ -18,6 +18,7 @@ struct Level {
 // The facades stand as varno 1, 2, ... in the items, the condition and all that on_facades has seen.
 struct Folded {
     List *facades;             // oid: of the varnos
+    List *names;               // char *: what the level calls them; null: by their own names
     List *items;               // of FROM (query/from)
     Node *condition;           // what has been filtered on the way, and ON of inner joins; or null
     List *places;              // what the entries of the level's range table are (query/flatten_subselects.cpp)
@@ -32,8 +33,8 @@ CommonTableExpr *find_cte(const RangeTblEntry *entry, const Level *level, const 
 // Does a SELECT level have rows of a facade in its FROM, or hand them on in a set operation.
 bool reads_rows(const Level *level);
 
-// A relation as it stands in a leaf.
-RangeTblEntry *source_entry(Oid source);
+// A relation as it stands in a leaf. name: its alias, or null.
+RangeTblEntry *source_entry(Oid source, char *name);
 
 // Folds the FROM of a level that reads rows; 0A000 with the part that stands between it and facades; 54000: more of them than
 // max_sources. The CTEs that it references lose a reference.

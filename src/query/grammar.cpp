@@ -121,9 +121,13 @@ static const Source *source_of_columns(const Leaf *leaf, const List *columns) {
 }
 
 static const char *count_of_any_units(const Leaf *leaf) {
-    for (int i = 0; i < leaf->nsources; i++)
-        if (const char *of_units = leaf->sources[i].is_public ? nullptr : count_of_units_now(leaf->sources[i].relation))
-            return of_units;
+    for (int i = 0; i < leaf->nsources; i++) {
+        const Source &source = leaf->sources[i];
+        const char *people =
+            source.is_public || source.tested ? nullptr : count_of_units_now(source.relation, alias_of(leaf, source));
+        if (people != nullptr)
+            return people;
+    }
     return nullptr;
 }
 

@@ -41,6 +41,9 @@ inline constexpr char other_distinct_remedy[] = "Leave it out. Different values 
                                                 "added up: SELECT sum(x) FROM (SELECT x FROM ... GROUP BY x) g.";
 inline constexpr char row_remedy[] =
     "Different pairs are counted as one text: count(DISTINCT x::text || ' ' || y::text), where neither is NULL.";
+inline constexpr char join_remedy[] =
+    "Ask the controller to declare the other table by dp_set_public(), if nothing in it comes from people; or aggregate "
+    "over the restricted view alone, GROUP BY what joins it, and join the answer.";
 inline constexpr char outer_remedy[] = "GROUP BY the column in a query of its own, and join its answer.";
 inline constexpr char only_remedy[] = "A public table is read with all of its parts: leave ONLY out.";
 inline constexpr char subselect_remedy[] = "Ask for its result first, and write that as constants: x IN (1, 2, 3).";

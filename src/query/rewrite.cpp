@@ -278,9 +278,14 @@ static Joinable add_joins(Query *leaf, Node *item) {
     return join_entry(leaf, join, left, right);
 }
 
-static void add_from(Query *leaf, const Folded *folded, Node *where) {
-    for (Oid facade : border::each_oid(folded->facades)) {
-        leaf->rtable = lappend(leaf->rtable, source_entry(facade));
+// Sources beside others keep their aliases, by which a refusal names columns. The columns of a single one need none.
+static void add_from(Query *leaf, const Folded *folded, const Query *query) {
+    Node *where = static_cast<Node *>(copyObject(query->jointree->quals));
+    const bool joined = list_length(folded->facades) > 1 || query->hasSubLinks || checkExprHasSubLink(where);
+    ListCell *cell, *name;
+    forboth(cell, folded->facades, name, folded->names) {
+        auto *alias = static_cast<char *>(joined ? lfirst(name) : nullptr);
+        leaf->rtable = lappend(leaf->rtable, source_entry(lfirst_oid(cell), alias));
         border::set_permission(leaf, llast_node(RangeTblEntry, leaf->rtable), ACL_SELECT);
     }
     leaf->jointree = makeFromExpr(static_cast<List *>(copyObject(folded->items)), where);
@@ -311,11 +316,10 @@ static Query *build_leaf(const Query *query, const Folded *folded, Query *below,
     auto *leaf = makeNode(Query);
     leaf->commandType = CMD_SELECT;
     leaf->canSetTag = true;
-    Node *where = static_cast<Node *>(copyObject(query->jointree->quals));
     if (below == nullptr)
-        add_from(leaf, folded, where);
+        add_from(leaf, folded, query);
     else
-        add_below(leaf, below, where);
+        add_below(leaf, below, static_cast<Node *>(copyObject(query->jointree->quals)));
     leaf->hasAggs = split->aggregates.nodes != NIL;
     const auto shown = ShownNames::of(query->targetList, false);
     ListCell *cell;
@@ -637,7 +641,7 @@ static void split_above(const Level *level, const PerUnitItem *item, Rewrite *re
     fold_level(&item->level, &folded, rewrite->source);
     folded.views.add(query, entry, below);
     Query *own = per_unit_leaf(below, entry->eref->colnames);
-    add_from(own, &folded, static_cast<Node *>(copyObject(below->jointree->quals)));
+    add_from(own, &folded, below);
     if (entry->rtekind == RTE_CTE) { // nothing else refers to it
         const Level *owner = nullptr;
         find_cte(entry, level, &owner)->cterefcount = 0;

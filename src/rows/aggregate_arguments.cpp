@@ -16,6 +16,7 @@
 #include "rows/nodes.hpp"
 #include "rows/public_values.hpp"
 #include "rows/texts.hpp"
+#include "rows/unit_checks.hpp"
 
 namespace dp::rows {
 
@@ -182,8 +183,9 @@ void narrow_columns(ColumnRanges *columns, Question *question) {
 
 // ---- bounds --------------------------------------------------------------------------------------------------------
 
+// written: the column as the statement names it.
 static const privacy::Bounds *bounds_of_column(const catalog::Reading &reading, const Question *question,
-                                               AttrNumber column) {
+                                               AttrNumber column, const char *written) {
     Oid relation = relation_of(question, column);
     const char *name = column_name(question, column), *table = catalog::qualified_name(relation);
     const privacy::Bounds *bounds = declared_bounds(
@@ -193,30 +195,37 @@ static const privacy::Bounds *bounds_of_column(const catalog::Reading &reading, 
                         errmsg("column %s of public table %s has no bounds", quote_identifier(name), table),
                         errdetail("Its values are its bounds: there is none, or one that is no bound (NaN, infinite, "
                                   "from 1e250 on)."),
-                        errhint("Bound it: WHERE %s BETWEEN LOW AND HIGH, or least(greatest(%s, LOW), HIGH).",
-                                quote_identifier(name), quote_identifier(name))));
+                        errhint("Bound it: WHERE %s BETWEEN LOW AND HIGH, or least(greatest(%s, LOW), HIGH).", written,
+                                written)));
     if (bounds == nullptr)
         ereport(ERROR,
                 (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
                  errmsg("column %s of %s has no declared bounds: ask for it WHERE %s BETWEEN LOW AND HIGH",
-                        quote_identifier(name), table, quote_identifier(name)),
+                        quote_identifier(name), table, written),
                  errhint("Bound it: WHERE %s BETWEEN LOW AND HIGH, or least(greatest(%s, LOW), HIGH). Or ask the "
                          "controller for dp_set_bounds(%s, %s, LOW, HIGH).",
-                         quote_identifier(name), quote_identifier(name), quote_literal_cstr(table),
-                         quote_literal_cstr(name))));
+                         written, written, quote_literal_cstr(table), quote_literal_cstr(name))));
     return bounds;
 }
 
+// Nobody pastes what is longer.
+static const char *form_of(const char *text) {
+    constexpr std::size_t longest = 300;
+    return strlen(text) > longest ? "EXPRESSION" : text;
+}
+
 void refuse_unbounded(const Question *question, const char *text) {
+    const bool joined = is_joined(question);
+    const char *table = question->settings->relation_name, *form = form_of(text);
     ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-                    errmsg("no bounds of %s follow from what is declared of the columns of %s", text,
-                           question->settings->relation_name),
+                    errmsg("no bounds of %s follow from what is declared of the columns of %s", shortened(text),
+                           joined ? joined_text(question) : table),
                     errhint("Bound it: %sleast(greatest(%s, LOW), HIGH), where NULL "
                             "counts as LOW. Or ask the controller for bounds of the columns in it: "
                             "dp_set_bounds(%s, COLUMN_NAME, LOW, HIGH).",
                             // An aggregate of one person's rows stands in no WHERE by itself.
-                            question->per_unit != nullptr ? "" : psprintf("WHERE %s BETWEEN LOW AND HIGH, or ", text),
-                            text, quote_literal_cstr(question->settings->relation_name))));
+                            question->per_unit != nullptr ? "" : psprintf("WHERE %s BETWEEN LOW AND HIGH, or ", form),
+                            form, joined ? "TABLE_NAME" : quote_literal_cstr(table))));
     pg_unreachable();
 }
 
@@ -225,10 +234,11 @@ void refuse_unbounded(const Question *question, const char *text) {
                                      int part) {
     const query::Aggregate &call = question->leaf->aggregates[aggregate];
     auto *argument = static_cast<Node *>(list_nth(written_arguments(call), part));
+    const char *written = written_text(question, list_make1(argument));
     if (privacy::is_joint(call.fn) && IsA(argument, Var) && castNode(Var, argument)->varno != query::unit_varno)
         (void)bounds_of_column(reading, question,
-                               query::column_number(castNode(Var, map_to_tables(argument, question))));
-    refuse_unbounded(question, expression_text(question, list_make1(argument)));
+                               query::column_number(castNode(Var, map_to_tables(argument, question))), written);
+    refuse_unbounded(question, written);
 }
 
 const privacy::Bounds *argument_bounds(const catalog::Reading &reading, const Question *question, int aggregate) {
@@ -236,7 +246,8 @@ const privacy::Bounds *argument_bounds(const catalog::Reading &reading, const Qu
     if (expression == nullptr && question->narrowed[aggregate] != nullptr)
         return question->narrowed[aggregate];
     if (expression == nullptr)
-        return bounds_of_column(reading, question, question->argument_columns[aggregate]);
+        return bounds_of_column(reading, question, question->argument_columns[aggregate],
+                                written_text(question, written_arguments(question->leaf->aggregates[aggregate])));
     if (expression->bounds == nullptr)
         refuse_part(reading, question, aggregate, 0);
     return expression->bounds;

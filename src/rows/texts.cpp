@@ -95,8 +95,7 @@ const char *text_over_views(const Question *question, Node *node) {
     return deparse_expression(node, deparse_context_for(get_rel_name(view), view), false, false);
 }
 
-// Long expressions are cut: they stand in messages and in the ledger, beside the text.
-static const char *shortened(const char *text) {
+const char *shortened(const char *text) {
     constexpr int most = 200;
     int length = static_cast<int>(strlen(text));
     return length <= most ? text : psprintf("%.*s...", pg_mbcliplen(text, length, most), text);
@@ -113,7 +112,7 @@ List *written_arguments(const query::Aggregate &aggregate) {
     return written;
 }
 
-const char *expression_text(const Question *question, const List *expressions) {
+const char *written_text(const Question *question, const List *expressions) {
     border::SettingsScope settings = border::SettingsScope::enter();
     const char *text = "";
     ListCell *cell;
@@ -121,7 +120,11 @@ const char *expression_text(const Question *question, const List *expressions) {
         text = psprintf("%s%s%s", text, foreach_current_index(cell) > 0 ? ", " : "",
                         text_over_views(question, static_cast<Node *>(lfirst(cell))));
     settings.leave();
-    return shortened(text);
+    return text;
+}
+
+const char *expression_text(const Question *question, const List *expressions) {
+    return shortened(written_text(question, expressions));
 }
 
 const char *argument_text(const Question *question, int aggregate) {

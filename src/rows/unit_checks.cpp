@@ -104,36 +104,49 @@ static bool groups_are_rows(const Question *question, const Source &source) {
     return n > 0 && catalog::covers_key(source.relation, n, columns);
 }
 
+static bool has_unit(const Source &source) {
+    return source.settings != nullptr && source.settings->unit != nullptr && source.settings->unit->direct;
+}
+
+// Returns how the statement counts people: by the column of a source that has one, under its alias where several are joined.
+static const char *count_of_people(const Question *question, const Source *source) {
+    for (int i = 0; !has_unit(*source) && i < question->nsources; i++)
+        source = has_unit(question->sources[i]) ? &question->sources[i] : source;
+    if (!has_unit(*source))
+        return nullptr;
+    return query::count_of_units(source->settings->unit, query::alias_of(question->leaf, *source->source));
+}
+
 // Says what can be asked of people instead of a group for each of them.
-static const char *form_for_people(const catalog::UnitPath *path) {
+static const char *form_for_people(const Question *question, const Source &source) {
+    const catalog::UnitPath *path = source.settings->unit, *last = path;
     if (path == nullptr)
         return "Each row is a person: count(*) counts them, with FILTER (WHERE ...) those of whom it holds.";
-    const catalog::UnitPath *last = path;
     while (!last->direct && last->parent != nullptr)
         last = last->parent;
-    const char *people = query::count_of_units(last);
+    const char *people = count_of_people(question, &source);
+    if (people == nullptr && last->direct)
+        return psprintf("Join the views of the tables that lead to a person (%s), and count people by %s.",
+                        unit_text(path), query::count_of_units(last, ""));
     if (people == nullptr)
         return "Group by what many people share.";
-    if (last != path)
-        return psprintf("Join the views of the tables that lead to a person (%s), and count people by %s.",
-                        unit_text(path), people);
     return psprintf("Count people by %s, with FILTER (WHERE ...) those who have such a row; count(*)::numeric / %s is "
                     "how many rows they have on average.",
                     people, people);
 }
 
-static void refuse_rows_as_groups(const Source &source) {
+static void refuse_rows_as_groups(const Question *question, const Source &source) {
     refuse_form(
         psprintf("GROUP BY a key of %s is not supported in a query on a restricted view", source.settings->view_name),
-        form_for_people(source.settings->unit),
+        form_for_people(question, source),
         "Each group would be of one person, and none large enough to be shown.");
 }
 
-static void refuse_units_as_groups(const Source &source) {
+static void refuse_units_as_groups(const Question *question, const Source &source) {
     const bool names = source.settings->unit->direct;
     refuse_form(psprintf("GROUP BY the columns that %s a person is not supported in a query on a restricted view",
                          names ? "name" : "lead to"),
-                form_for_people(source.settings->unit),
+                form_for_people(question, source),
                 psprintf("Each group would be one person of %s, and none large enough to be shown.",
                          source.settings->view_name));
 }
@@ -172,9 +185,9 @@ void check_asked_units(const Question *question) {
             catalog::refuse_changing(*question->settings);
     for (int i = 0; question->thresholded && i < question->nsources; i++) {
         if (groups_are_units(question, question->sources[i]))
-            refuse_units_as_groups(question->sources[i]);
+            refuse_units_as_groups(question, question->sources[i]);
         if (groups_are_rows(question, question->sources[i]))
-            refuse_rows_as_groups(question->sources[i]);
+            refuse_rows_as_groups(question, question->sources[i]);
     }
 }
 

@@ -115,6 +115,7 @@ namespace {
 struct Resolved {
     const Question *question;
     const Aggref *call;   // over the tables
+    const Aggref *asked;  // over the views
     Node *argument;       // total; null: rows are counted
     Node *filter;         // total; or null
     query::Range of;      // the argument
@@ -166,10 +167,9 @@ static Node *clamped(const Resolved &resolved) {
     const privacy::Span &span = resolved.of.span;
     const bool number = is_numeric(resolved);
     if (!span.bounded() && number)
-        refuse_unbounded(
-            resolved.question,
-            text_over_tables(resolved.question,
-                             reinterpret_cast<Node *>(linitial_node(TargetEntry, resolved.call->args)->expr)));
+        refuse_unbounded(resolved.question,
+                         written_text(resolved.question,
+                                      list_make1(linitial_node(TargetEntry, resolved.asked->args)->expr)));
     const Oid type = getBaseType(exprType(resolved.argument));
     if (!span.bounded())
         return resolved.argument;
@@ -292,8 +292,9 @@ void resolve_per_unit(ColumnRanges *columns, Question *question, query::RowCost 
     ListCell *cell;
     foreach (cell, leaf->columns) {
         const int i = foreach_current_index(cell);
+        const auto *asked = lfirst_node(Aggref, cell);
         Node *call = map_to_tables(static_cast<Node *>(lfirst(cell)), question);
-        Resolved resolved = {question, castNode(Aggref, call), nullptr, nullptr, {}, &own->ranges[i], cost};
+        Resolved resolved = {question, castNode(Aggref, call), asked, nullptr, nullptr, {}, &own->ranges[i], cost};
         if (resolved.call->args != NIL) {
             auto *argument = reinterpret_cast<Node *>(linitial_node(TargetEntry, resolved.call->args)->expr);
             resolved.of = range_over_columns(argument, columns);
