@@ -212,6 +212,9 @@ RESET ROLE;
 GRANT SELECT ON adult_dp TO regress_analyst;
 SET ROLE regress_analyst;
 
+-- A column that could be NULL, and is not: its groups are those of the public rows, and lack none. No NOTICE says so.
+SELECT weight, count(*) > 200 AS there FROM visit_dp JOIN code USING (code) GROUP BY weight ORDER BY weight;
+
 -- Refused: which table, which way of joining, who asks.
 SELECT query, attempt(query) FROM unnest(ARRAY[
 'SELECT count(*) FROM code c LEFT JOIN visit_dp v ON v.code = c.code',

@@ -214,8 +214,11 @@ const char *text_of_narrowed(const Question *question) {
 
 bool lacks_null(const Question *question, int key) {
     const AttrNumber column = question->key_columns[key];
-    if (question->thresholded || question->tupled || question->per_unit != nullptr || column <= 0 ||
-        !is_nullable(question, column) || question->domains[key].find(Datum(0), true) >= 0)
+    const query::Source *source = column <= 0 ? nullptr : query::source_of(question->leaf, query::varno_of(column));
+    if (source == nullptr || source->is_public) // what a public table has is listed
+        return false;
+    if (question->thresholded || question->tupled || question->per_unit != nullptr || !is_nullable(question, column) ||
+        question->domains[key].find(Datum(0), true) >= 0)
         return false;
     Node *expression = question->keys[key];
     return !IsA(expression, Var) ||
