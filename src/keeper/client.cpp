@@ -262,24 +262,24 @@ release::Facts ask(const release::Ask &what, Tuplestorestate *rows, TupleDesc de
     return facts;
 }
 
-release::Settled approve(const release::Approval &approval, const catalog::Asker &approver) {
-    border::Writer writer = border::Writer::begin();
-    write(&writer, approval);
-    Received received = {};
-    converse(Kind::approve, approver, InvalidOid, writer.bytes, [&](Conversation *talk) { received = receive(talk); });
-    if (received.reply != Reply::done)
-        refuse_answer(&received);
-    return received.block.take<release::Settled>();
-}
-
-int choose_limit(const release::LimitWish &wish, const catalog::Asker &asker) {
+// Sends what is wished, and returns what comes of it.
+template <class Outcome, class Wish>
+static Outcome outcome_of(Kind kind, const catalog::Asker &asker, Oid relation, const Wish &wish) {
     border::Writer writer = border::Writer::begin();
     write(&writer, wish);
     Received received = {};
-    converse(Kind::limit, asker, wish.view, writer.bytes, [&](Conversation *talk) { received = receive(talk); });
+    converse(kind, asker, relation, writer.bytes, [&](Conversation *talk) { received = receive(talk); });
     if (received.reply != Reply::done)
         refuse_answer(&received);
-    return received.block.take<int>();
+    return received.block.take<Outcome>();
+}
+
+release::Settled approve(const release::Approval &approval, const catalog::Asker &approver) {
+    return outcome_of<release::Settled>(Kind::approve, approver, InvalidOid, approval);
+}
+
+int choose_limit(const release::LimitWish &wish, const catalog::Asker &asker) {
+    return outcome_of<int>(Kind::limit, asker, wish.view, wish);
 }
 
 void deliver(catalog::Entry *entry) {

@@ -679,23 +679,9 @@ static void rewrite_level(const Level *level, Rewrite *rewrite) {
     split_query(query, &folded, nullptr, rewrite);
 }
 
-static bool rewrite_walker(Node *node, void *context) {
-    auto *rewrite = static_cast<Rewrite *>(context);
-    if (node == nullptr)
-        return false;
-    if (!IsA(node, Query))
-        return border::walk_expression(node, rewrite_walker, context);
-    Level level = {castNode(Query, node), rewrite->level};
-    rewrite_level(&level, rewrite);
-    rewrite->level = &level;
-    border::walk_query(level.query, rewrite_walker, context, 0);
-    rewrite->level = level.outer;
-    return false;
-}
-
 // SELECT DISTINCT of rows is GROUP BY of all its columns, without an aggregate: so a tool asks for the values of a filter. What stands
 // below comes first: over rows that are grouped already it is ordinary SQL.
-static void group_distinct(const Level *level) {
+static void group_distinct(const Level *level, Rewrite *) {
     Query *query = level->query;
     if (query->commandType != CMD_SELECT || query->distinctClause == NIL || query->hasDistinctOn || aggregates(query) ||
         query->hasWindowFuncs || query->hasTargetSRFs || query->havingQual != nullptr ||
@@ -705,17 +691,22 @@ static void group_distinct(const Level *level) {
     query->distinctClause = NIL;
 }
 
-static bool distinct_walker(Node *node, void *context) {
-    auto *around = static_cast<Rewrite *>(context);
+static void leave_as_it_is(const Level *, Rewrite *) {}
+
+// Meets each level, with those around it, before and after what stands in it.
+template <void (*before)(const Level *, Rewrite *), void (*after)(const Level *, Rewrite *)>
+static bool walk_levels(Node *node, void *context) {
+    auto *rewrite = static_cast<Rewrite *>(context);
     if (node == nullptr)
         return false;
     if (!IsA(node, Query))
-        return border::walk_expression(node, distinct_walker, context);
-    Level level = {castNode(Query, node), around->level};
-    around->level = &level;
-    border::walk_query(level.query, distinct_walker, context, 0);
-    around->level = level.outer;
-    group_distinct(&level);
+        return border::walk_expression(node, walk_levels<before, after>, context);
+    Level level = {castNode(Query, node), rewrite->level};
+    before(&level, rewrite);
+    rewrite->level = &level;
+    border::walk_query(level.query, walk_levels<before, after>, context, 0);
+    rewrite->level = level.outer;
+    after(&level, rewrite);
     return false;
 }
 
@@ -784,8 +775,8 @@ int rewrite_statement(Query *query, const char *text, const Request *request) {
     ParseState *source = make_parsestate(nullptr);
     source->p_sourcetext = text;
     Rewrite rewrite = {source, request, NIL, nullptr};
-    distinct_walker(reinterpret_cast<Node *>(query), &rewrite);
-    rewrite_walker(reinterpret_cast<Node *>(query), &rewrite);
+    walk_levels<leave_as_it_is, group_distinct>(reinterpret_cast<Node *>(query), &rewrite);
+    walk_levels<rewrite_level, leave_as_it_is>(reinterpret_cast<Node *>(query), &rewrite);
     refuse_marks(query, source); // they would raise an error when the releases have been charged
     check_dynamic(&rewrite);
     if (rewrite.views != NIL) {

@@ -208,8 +208,7 @@ static release::Approval approval_of(FunctionCallInfo fcinfo) {
     return approval;
 }
 
-// Finds a request. One that may not see it hears the same as of one that is not there.
-static const catalog::Requested *decided_request(int64 id, catalog::Access *access) {
+const catalog::Requested *seen_request(int64 id, catalog::Access *access) {
     catalog::Reading reading = catalog::Reading::open();
     const catalog::Requested *request = catalog::find_request(reading, id, false);
     if (request == nullptr)
@@ -228,7 +227,7 @@ DP_CALL(dp_approve) {
     release::Approval approval = approval_of(fcinfo);
     // A keeper does not see what the caller's own open transaction has made or changed. Whether he may decide is looked at there.
     catalog::Access access;
-    const catalog::Requested *request = decided_request(approval.request, &access);
+    const catalog::Requested *request = seen_request(approval.request, &access);
     if (request->open)
         catalog::check_pending(*request);
     release::Settled settled = keeper::approve(approval, catalog::current_asker());
@@ -258,7 +257,7 @@ static void move_request(const catalog::Requested &request, const char *from, co
 DP_CALL(dp_release) {
     require(fcinfo, 0, "request");
     catalog::Access access;
-    const catalog::Requested *request = decided_request(PG_GETARG_INT64(0), &access);
+    const catalog::Requested *request = seen_request(PG_GETARG_INT64(0), &access);
     if (!access.owner)
         refuse_right(psprintf("must be owner of the table that request " INT64_FORMAT " is about", request->id),
                      "Whoever holds an answer back hands it out.");
@@ -323,7 +322,7 @@ DP_CALL(dp_reject) {
     if (reason != nullptr)
         check_length(reason, "a reason");
     catalog::Access access;
-    const catalog::Requested *request = decided_request(PG_GETARG_INT64(0), &access);
+    const catalog::Requested *request = seen_request(PG_GETARG_INT64(0), &access);
     bool held = strcmp(request->state, "held") == 0;
     if (access.requester && !(held && access.owner))
         withdraw(*request, reason);

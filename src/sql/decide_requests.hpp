@@ -23,4 +23,7 @@ const catalog::Requested *answered_request(int64 id);
 // 42804 where the caller has declared other columns. first: the name of an integer before them; null: none.
 void check_fetched_columns(const catalog::Requested &request, TupleDesc expected, const char *first);
 
+// Finds a request that the caller made, owns the table of, or reviews. 42501: any other, as one that is not there.
+const catalog::Requested *seen_request(int64 id, catalog::Access *access);
+
 } // namespace dp::sql

@@ -174,23 +174,17 @@ enum Line { line_part = 1, line_comment, line_text, line_open };
 } // namespace
 
 static void check_preset(Datum preset) {
-    Visit visit = Visit::read();
-    refuse_first(visit,
-                 "SELECT '22023', format('preset \"%s\" does not exist', $1), NULL, 'dp_plan() shows which there are.' "
-                 "WHERE NOT EXISTS (SELECT FROM dp_plan() WHERE preset = $1)",
-                 Typed{TEXTOID, preset});
-    visit.leave();
+    refuse_by("SELECT '22023', format('preset \"%s\" does not exist', $1), NULL, 'dp_plan() shows which there are.' "
+              "WHERE NOT EXISTS (SELECT FROM dp_plan() WHERE preset = $1)",
+              Typed{TEXTOID, preset});
 }
 
 static void check_owns_some(Oid schema) {
-    Visit visit = Visit::read();
-    refuse_first(visit,
-                 "SELECT '42501', format('none of the tables of schema %I is yours', n.nspname), NULL, "
-                 "'The controller of a table is its owner: he calls dp_draft().' FROM pg_namespace n WHERE n.oid = $1 "
-                 "AND NOT EXISTS (SELECT FROM pg_class c WHERE c.relnamespace = $1 AND c.relkind IN ('r', 'p') "
-                 "AND pg_has_role($2, c.relowner, 'USAGE'))",
-                 schema, visit.role.saved_role);
-    visit.leave();
+    refuse_by("SELECT '42501', format('none of the tables of schema %I is yours', n.nspname), NULL, "
+              "'The controller of a table is its owner: he calls dp_draft().' FROM pg_namespace n WHERE n.oid = $1 "
+              "AND NOT EXISTS (SELECT FROM pg_class c WHERE c.relnamespace = $1 AND c.relkind IN ('r', 'p') "
+              "AND pg_has_role($2, c.relowner, 'USAGE'))",
+              schema, GetUserId());
 }
 
 static void check_arguments(FunctionCallInfo fcinfo) {

@@ -93,13 +93,10 @@ WHERE f.oid = $1 AND i.oid = $2 AND r.broken LIMIT 1)sql";
 
 // Refuses sums that do not follow from the rows: they would count for ever in another ledger.
 static void check_whole(const Side &side) {
-    Visit visit = Visit::read();
-    refuse_first(visit,
-                 "SELECT '55000', format('the ledger of %s is not whole: %s', $2, f.fault), NULL, "
-                 "'Look at dp_audit() first: what is joined is joined for good.' "
-                 "FROM dp_rdr.ledger_fault($1::uuid, true) f (fault) WHERE f.fault IS NOT NULL",
-                 side.id, side.name);
-    visit.leave();
+    refuse_by("SELECT '55000', format('the ledger of %s is not whole: %s', $2, f.fault), NULL, "
+              "'Look at dp_audit() first: what is joined is joined for good.' "
+              "FROM dp_rdr.ledger_fault($1::uuid, true) f (fault) WHERE f.fault IS NOT NULL",
+              side.id, side.name);
 }
 
 // ---- what became of it ---------------------------------------------------------------------------------------------
@@ -146,8 +143,7 @@ static void check_whole(const Side &side) {
 
 // Warns of policies whose share is less than what their role has spent by now.
 static void warn_of_shares(const Side &into) {
-    Visit visit = Visit::read();
-    const Reports reports = reports_of(visit, R"sql(
+    tell_by(R"sql(
 SELECT 'warning', format('role %s has spent epsilon %s, more than its share %s on %s: no query of it will be answered there',
                          p.grantee, s.public_epsilon, trim_scale(p.epsilon_total), p.view), NULL,
   format('Its charges in both domains count. dp_grant(%L, %L, epsilon_total => ...) sets the share.', p.view, p.grantee)
@@ -155,9 +151,7 @@ FROM dp_rdr.protected_table t JOIN dp_rdr.protected_table o ON o.domain = t.doma
 JOIN dp_rdr.restricted_view v ON v.relation = o.relation JOIN dp_rdr.policy p ON p.view = v.view
 JOIN dp_rdr.odometer_share s ON s.id = t.domain AND s.grantee = pg_get_userbyid(p.grantee)
 WHERE t.relation::oid = $1 AND p.epsilon_total < s.public_epsilon ORDER BY p.grantee::text, p.view::text)sql",
-                                       into.relation);
-    visit.leave();
-    tell(reports);
+            into.relation);
 }
 
 // Names the number of people that stays, where one was said.

@@ -15,6 +15,13 @@ template <class... T> void refuse_first(const catalog::Visit &visit, const char 
     refuse_row(visit, run(visit, sql, values...));
 }
 
+// Does so in a visit of its own.
+template <class... T> void refuse_by(const char *sql, const T &...values) {
+    const catalog::Visit visit = catalog::Visit::read();
+    refuse_first(visit, sql, values...);
+    visit.leave();
+}
+
 // Holds messages that are kept until a visit is over, under whose settings none is sent.
 struct Reports {
     uint64 n;
@@ -26,5 +33,12 @@ template <class... T> Reports reports_of(const catalog::Visit &visit, const char
     return kept_reports(visit, run(visit, sql, values...));
 }
 void tell(const Reports &reports);
+// Does both, in a visit of its own.
+template <class... T> void tell_by(const char *sql, const T &...values) {
+    const catalog::Visit visit = catalog::Visit::read();
+    const Reports reports = reports_of(visit, sql, values...);
+    visit.leave();
+    tell(reports);
+}
 
 } // namespace dp::sql

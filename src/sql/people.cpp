@@ -37,15 +37,10 @@ DP_CALL(dp_set_people) {
 }
 
 void warn_of_many_rows(Oid relation) {
-    Visit visit = Visit::read();
-    const Reports reports =
-        reports_of(visit,
-                   "SELECT h.severity, format('%s of %s is one individual here: %s', "
-                   "CASE WHEN t.unit IS NULL THEN 'one row' ELSE 'a unit' END, t.relation, h.finding), NULL, h.remedy "
-                   "FROM dp_rdr.protected_table t, dp_rdr.people_hints($1) h WHERE t.relation::oid = $1",
-                   relation);
-    visit.leave();
-    tell(reports);
+    tell_by("SELECT h.severity, format('%s of %s is one individual here: %s', "
+            "CASE WHEN t.unit IS NULL THEN 'one row' ELSE 'a unit' END, t.relation, h.finding), NULL, h.remedy "
+            "FROM dp_rdr.protected_table t, dp_rdr.people_hints($1) h WHERE t.relation::oid = $1",
+            relation);
 }
 
 // ---- limits --------------------------------------------------------------------------------------------------------

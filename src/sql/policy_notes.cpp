@@ -151,11 +151,7 @@ WHERE r.oid = $2 AND w.found)sql";
 
 void warn_of_grantee(const catalog::Settings *settings, const Row &policy) {
     const Oid role = DatumGetObjectId(policy.values[policy_grantee]);
-    Visit visit = Visit::read();
-    const Reports reports = reports_of(visit, grantee_sql, settings->relation, role, policy.text_of(policy_selection),
-                                       settings->relation_name);
-    visit.leave();
-    tell(reports);
+    tell_by(grantee_sql, settings->relation, role, policy.text_of(policy_selection), settings->relation_name);
     warn_of_schema(role, settings->view, "restricted view");
 }
 

@@ -176,9 +176,7 @@ static const char *options_of(Oid view) {
 }
 
 static Oid make_anew(const catalog::Settings *settings, const Columns &columns) {
-    Visit visit = Visit::read();
-    refuse_first(visit, dependents_sql, settings->view, settings->view_name);
-    visit.leave();
+    refuse_by(dependents_sql, settings->view, settings->view_name);
     Oid owner = catalog::relation_owner(settings->view), schema = get_rel_namespace(settings->view);
     const char *name = get_rel_name(settings->view);
     const char *head = psprintf("CREATE VIEW %s%s", settings->view_name, options_of(settings->view));

@@ -4,6 +4,7 @@
 #include "catalog/decimals.hpp"
 #include "release/resolved.hpp"
 #include "sql/controllers_question.hpp"
+#include "sql/decide_requests.hpp"
 #include "sql/refusal.hpp"
 #include "sql/report.hpp"
 
@@ -21,12 +22,8 @@ using catalog::Requested;
 
 // Finds a request about a table of the caller's. Any other is refused as one that is not there.
 static const Requested *owned_request(Oid relation, int64 id) {
-    catalog::Reading reading = catalog::Reading::open();
-    const Requested *request = catalog::find_request(reading, id, false);
-    if (request == nullptr)
-        catalog::refuse_unknown(id);
-    catalog::Access access = catalog::access_to(reading, *request, GetUserId());
-    reading.close();
+    catalog::Access access;
+    const Requested *request = seen_request(id, &access);
     if (!access.owner)
         catalog::refuse_unknown(id);
     if (access.settings->relation != relation)

@@ -206,15 +206,11 @@ DP_CALL(dp_request_signal) {
 
 // Who may not see rows hears the same as of a request that is not there, unless it is his.
 static const catalog::Requested *signal_to_inspect(int64 id, const catalog::Requested **parent) {
+    catalog::Access access;
+    const catalog::Requested *request = seen_request(id, &access);
     catalog::Reading reading = catalog::Reading::open();
-    const catalog::Requested *request = catalog::find_request(reading, id, false);
-    if (request == nullptr)
-        catalog::refuse_unknown(id);
-    catalog::Access access = catalog::access_to(reading, *request, GetUserId());
     *parent = request->is_signal() ? catalog::find_request(reading, request->parent, true) : nullptr;
     reading.close();
-    if (!access.owner && !access.requester && !access.reviewer)
-        catalog::refuse_unknown(id);
     if (!access.owner)
         refuse_right(psprintf("must be owner of the table that request " INT64_FORMAT " is about", id),
                      "Exact numbers are for the owner alone; its requester is given noisy ones.");
