@@ -102,7 +102,8 @@ void clip_groups(int128 *values, std::size_t groups, std::size_t stride, std::si
 }
 
 std::uint64_t at_most(uint128 sensitivity) {
-    return static_cast<std::uint64_t>(std::max<uint128>(1, std::min<uint128>(sensitivity, largest_sensitivity)));
+    const std::uint64_t least = sensitivity < largest_sensitivity ? static_cast<std::uint64_t>(sensitivity) : largest_sensitivity;
+    return std::max<std::uint64_t>(1, least);
 }
 
 } // namespace

@@ -73,7 +73,7 @@ Grid grid_of(const Bounds &bounds, int decimals) {
     grid.first = point_of_bound(bounds.lower, bounds.low, grid.scale, true);
     grid.last = std::max(grid.first, point_of_bound(bounds.upper, bounds.high, grid.scale, false));
     const int128 points = static_cast<int128>(grid.last) - grid.first + 1;
-    grid.cells = static_cast<int>(std::min(points, static_cast<int128>(most_cells)));
+    grid.cells = points < most_cells ? static_cast<int>(points) : most_cells;
     return grid;
 }
 

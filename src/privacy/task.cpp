@@ -71,7 +71,8 @@ static std::int64_t most(const Task &task) {
 }
 
 double task_value(const Task &task, int128 integer) {
-    const auto cut = static_cast<double>(std::clamp(integer, int128{0}, int128{most(task)}));
+    // No std::clamp: it takes references, and int128 may be less aligned than those may expect.
+    const auto cut = static_cast<double>(integer < 0 ? 0 : integer < most(task) ? integer : most(task));
     const double share = cut / static_cast<double>(most(task));
     if (task.kind == TaskKind::top)
         return share;

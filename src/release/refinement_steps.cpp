@@ -232,8 +232,11 @@ Answer write_refined(const Refinement *refinement) {
 const char *mean_of(const rows::Question *question, const privacy::ReleasePlan &plan, const int128 *values) {
     auto *mean = border::context_new<privacy::RunningMean>(question->measures->size(), question->ngroups);
     border::core([&] {
-        const std::size_t n = question->measures->size() * question->ngroups;
-        mean->add(plan, std::vector<__int128>(values, values + n));
+        // One by one: a vector's allocator aligns them by 16 bytes, palloc by 8, and std::copy would know nothing of it.
+        std::vector<__int128> measured(question->measures->size() * question->ngroups);
+        for (std::size_t at = 0; at < measured.size(); at++)
+            measured[at] = values[at];
+        mean->add(plan, measured);
     });
     return text_of(*mean);
 }
