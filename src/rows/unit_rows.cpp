@@ -344,12 +344,12 @@ static Node *vars_over_statement(Node *node, void *context) {
         return nullptr;
     if (!IsA(node, Var))
         return border::mutate_expression(node, vars_over_statement, context);
-    auto *column = copyObject(castNode(Var, node));
-    if (column->varno != query::unit_varno)
-        column->varattno = number_of_carried(static_cast<const PerUnit *>(context), column);
-    column->varno = column->varnosyn = 1;
-    column->varattnosyn = column->varattno;
-    return reinterpret_cast<Node *>(column);
+    const auto *column = castNode(Var, node);
+    const AttrNumber number = column->varno == query::unit_varno
+                                  ? column->varattno
+                                  : number_of_carried(static_cast<const PerUnit *>(context), column);
+    // A new one: an outer join below the statement is none of what reads it (varnullingrels).
+    return reinterpret_cast<Node *>(makeVar(1, number, column->vartype, column->vartypmod, column->varcollid, 0));
 }
 
 // The leaf was read as one over units: if there are none now, something has changed.
