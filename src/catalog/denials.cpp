@@ -18,7 +18,7 @@ struct Denied {
 // Nothing that the preference could permit is within epsilon_max.
 static bool all_above_cap(const Charge &what) {
     for (privacy::Epsilon candidate : *what.candidates)
-        if (!what.has_epsilon_max || candidate <= what.epsilon_max)
+        if (!what.caps.epsilon_max || candidate <= *what.caps.epsilon_max)
             return false;
     return !what.candidates->empty();
 }
@@ -27,7 +27,7 @@ const char *reason_of_denial(const Charge &what, const privacy::BoundSettings &b
                              bool pure) {
     if (denial == privacy::Denial::no_candidate && what.grantee != nullptr && all_above_cap(what))
         return "epsilon_max of the policy";
-    return privacy::words_for(denial, bound, bound.basis_of(pure), what.has_profile);
+    return privacy::words_for(denial, bound, bound.basis_of(pure), what.caps.profile.has_value());
 }
 
 // ---- in memory -----------------------------------------------------------------------------------------------------

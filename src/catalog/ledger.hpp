@@ -33,14 +33,7 @@ struct Charge {
     double eps_star;
     double slack;
     const std::vector<privacy::Epsilon> *candidates;
-    bool has_epsilon_max;
-    privacy::Epsilon epsilon_max;
-    bool has_requested;
-    privacy::Epsilon requested;
-    bool has_share;
-    privacy::Epsilon share;
-    bool has_profile; // the policy has a risk profile, which allows this over all
-    privacy::Epsilon profile;
+    privacy::Caps caps;
     privacy::Delta delta, delta_noise, delta_groups;
     const char *parameters; // JSON object: public facts only
     // Names what will be released, for the zCDP cost of the noise that the chosen epsilon means (plan_release).

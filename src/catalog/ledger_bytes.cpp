@@ -34,8 +34,8 @@ template <class V> static void fields(V &visit, Settings &settings) {
 template <class V> static void fields(V &visit, Charge &what) {
     visit(what.settings, what.asker, what.query, what.grantee, what.grantee_oid, what.algorithm, what.guarantee,
           what.kind, what.mechanism, what.account, what.eps_star, what.slack);
-    visit(what.candidates, what.has_epsilon_max, what.epsilon_max, what.has_requested, what.requested, what.has_share,
-          what.share, what.has_profile, what.profile, what.delta, what.delta_noise, what.delta_groups);
+    visit(what.candidates, what.caps.epsilon_max, what.caps.requested, what.caps.share, what.caps.profile, what.delta,
+          what.delta_noise, what.delta_groups);
     visit(what.parameters, what.measures, what.sensitivities, what.thresholded, what.selection, what.worst, what.step);
 }
 

@@ -79,14 +79,7 @@ static privacy::Rho zcdp_cost(const Charge &what, privacy::Epsilon charged) {
 
 void set_limits(const Charge &what, privacy::Limits *limits) {
     limits->candidates = *what.candidates;
-    if (what.has_epsilon_max)
-        limits->epsilon_max = what.epsilon_max;
-    if (what.has_requested)
-        limits->requested = what.requested;
-    if (what.has_share)
-        limits->share = what.share;
-    if (what.has_profile)
-        limits->profile = what.profile;
+    static_cast<privacy::Caps &>(*limits) = what.caps;
     limits->delta = what.delta;
     limits->groups = what.delta_groups;
     limits->pure = what.mechanism == privacy::Mechanism::laplace;
@@ -114,12 +107,8 @@ privacy::Denial afford_step(const Charge &what, const Standpoint &point, Verdict
     return border::core([&] {
         const privacy::BoundSettings &bound = point.basis->terms->bound;
         *cost = privacy::cost_of_step(what.step, what.delta_groups);
-        const std::optional<privacy::Epsilon> share =
-            what.has_share ? std::optional<privacy::Epsilon>(what.share) : std::nullopt;
-        const std::optional<privacy::Epsilon> profile =
-            what.has_profile ? std::optional<privacy::Epsilon>(what.profile) : std::nullopt;
-        const privacy::Denial denial =
-            privacy::fit(*cost, what.account, bound, point.sums.table, point.sums.role, share, profile);
+        const privacy::Denial denial = privacy::fit(*cost, what.account, bound, point.sums.table, point.sums.role,
+                                                    what.caps.share, what.caps.profile);
         verdict->epsilon = cost->epsilon;
         verdict->reason = reason_for(what, bound, point.sums.table, denial, *cost);
         return denial;
@@ -136,10 +125,10 @@ static privacy::Epsilon worst_case(const Charge &what, privacy::Epsilon charged)
     if (what.worst.units() > 0)
         return what.worst;
     for (privacy::Epsilon candidate : *what.candidates) {
-        if (what.has_epsilon_max && candidate > what.epsilon_max)
+        if (what.caps.epsilon_max && candidate > *what.caps.epsilon_max)
             continue;
-        if (what.has_requested && candidate > what.requested)
-            candidate = what.requested;
+        if (what.caps.requested)
+            candidate = std::min(candidate, *what.caps.requested);
         if (candidate > worst)
             worst = candidate;
     }

@@ -8,13 +8,17 @@
 
 namespace dp::privacy {
 
-// Says what the caller's terms permit, before the account is read.
-struct Limits {
-    std::vector<Epsilon> candidates;    // descending
+// Holds what else bounds epsilon, whatever the candidates are.
+struct Caps {
     std::optional<Epsilon> epsilon_max; // the policy's cap
     std::optional<Epsilon> requested;   // the caller asks for less
     std::optional<Epsilon> share;       // the role's share of the total
     std::optional<Epsilon> profile;     // a risk profile's: bounds all that the role is ever charged, which is pure
+};
+
+// Says what the caller's terms permit, before the account is read.
+struct Limits : Caps {
+    std::vector<Epsilon> candidates;    // descending
     Delta delta;                        // what the release will charge (8.5),
     Delta groups;                       // and what of it is the groups'
     bool pure = true;                   // Laplace noise

@@ -8,6 +8,7 @@
 #include "catalog/decimals.hpp"
 #include "release/accuracy.hpp"
 #include "release/charge.hpp"
+#include "release/fields.hpp"
 #include "rows/two_column_checks.hpp"
 #include "rows/quantiles.hpp"
 
@@ -262,7 +263,7 @@ Course plan_course(const rows::Question *question, const Terms &terms, const Per
 }
 
 template <class Number> static const char *printed(Number number) {
-    return catalog::numeric_text(catalog::to_numeric(number));
+    return decimal_text(number);
 }
 
 const char *both_prices(const Course &course) {
@@ -293,8 +294,7 @@ Terms terms_of_course(const Terms &terms, const Course &course) {
         one.mechanism = privacy::Mechanism::gaussian;
         return one;
     }
-    one.has_requested = true;
-    one.requested = course.epsilon;
+    one.caps.requested = course.epsilon;
     return one;
 }
 

@@ -7,6 +7,7 @@
 #include "release/estimate.hpp"
 #include "release/fields.hpp"
 #include "release/redraw.hpp"
+#include "release/release.hpp"
 #include "release/replay.hpp"
 
 namespace dp::release {
@@ -102,32 +103,20 @@ const Decision *decide(const Approval &approval, const catalog::Asker &approver,
 
 // ---- the terms -----------------------------------------------------------------------------------------------------
 
-static void check_not_less(const catalog::Policy &policy, privacy::Epsilon epsilon) {
-    if (epsilon >= policy.epsilon_min)
-        return;
-    const char *least = catalog::numeric_text(catalog::to_numeric(policy.epsilon_min));
-    ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-                    errmsg("epsilon %s is less than the policy's minimum %s",
-                           catalog::numeric_text(catalog::to_numeric(epsilon)), least),
-                    errhint("Pass epsilon => %s or more.", least)));
-}
-
 // Instead of all candidates. Never more than was asked for.
 static void set_price(const catalog::Policy &policy, privacy::Epsilon epsilon, Terms *terms) {
-    check_not_less(policy, epsilon);
-    if (terms->has_requested)
-        epsilon = Min(epsilon, terms->requested);
+    check_minimum(policy, epsilon);
+    epsilon = Min(epsilon, terms->caps.requested.value_or(epsilon));
     auto *candidates = border::context_new<std::vector<privacy::Epsilon>>();
     border::core([&] { candidates->push_back(epsilon); });
     terms->algorithm = Algorithm::approved;
     terms->candidates = candidates;
-    terms->has_epsilon_max = terms->has_requested = false;
+    terms->caps.epsilon_max = terms->caps.requested = std::nullopt;
 }
 
 static void ask_for_less(const catalog::Policy &policy, privacy::Epsilon epsilon, Terms *terms) {
-    check_not_less(policy, epsilon);
-    terms->requested = terms->has_requested ? Min(epsilon, terms->requested) : epsilon;
-    terms->has_requested = true;
+    check_minimum(policy, epsilon);
+    terms->caps.requested = Min(epsilon, terms->caps.requested.value_or(epsilon));
 }
 
 // How much one row moves a signal is not looked for, and would have to be for such a price.
@@ -176,13 +165,12 @@ void check_approved_price(const rows::Question *question, const Terms &terms) {
     if (decision.by_owner || !decision.approval.has_epsilon)
         return;
     Terms whole = terms;
-    whole.has_requested = false;
+    whole.caps.requested = std::nullopt;
     Price price = price_in_advance(question, whole);
     if (!price.known || price.epsilon < decision.approval.epsilon)
         ereport(ERROR, (errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
                         errmsg("epsilon %s is above the price of the request, %s",
-                               catalog::numeric_text(catalog::to_numeric(decision.approval.epsilon)),
-                               catalog::numeric_text(catalog::to_numeric(price.epsilon))),
+                               decimal_text(decision.approval.epsilon), decimal_text(price.epsilon)),
                         errhint("A reviewer may ask for less; only the owner of the table for more.")));
 }
 
@@ -207,7 +195,7 @@ catalog::Claim claim_of(const Decision &decision) {
     if (approval.has_tau_var)
         appendStringInfo(&json, ", \"tau_var\": %s", float8out_internal(approval.tau_var));
     if (approval.has_epsilon)
-        appendStringInfo(&json, ", \"given\": %s", catalog::numeric_text(catalog::to_numeric(approval.epsilon)));
+        appendStringInfo(&json, ", \"given\": %s", decimal_text(approval.epsilon));
     if (approval.within_data)
         appendStringInfoString(&json, ", \"selection\": \"within_data\"");
     if (approval.hold)
@@ -221,11 +209,6 @@ catalog::Claim claim_of(const Decision &decision) {
                           0,
                           {},
                           decision.by_owner && !decision.sighted};
-}
-
-static ArrayType *array_of(Datum *elements, bool *nulls, int64 n, Oid type, int16 length, bool by_value, char align) {
-    int dimensions[1] = {static_cast<int>(n)}, lower_bounds[1] = {1};
-    return construct_md_array(elements, nulls, 1, dimensions, lower_bounds, type, length, by_value, align);
 }
 
 // Returns the rows as texts, which mean the same after a dump elsewhere.
@@ -263,7 +246,7 @@ ArrayType *error_array(const double *error95, const int *columns, int n) {
         nulls[i] = error != error; // a key
         elements[i] = Float8GetDatum(error);
     }
-    return array_of(elements, nulls, n, FLOAT8OID, sizeof(double), FLOAT8PASSBYVAL, TYPALIGN_DOUBLE);
+    return array_of(elements, nulls, n, FLOAT8OID);
 }
 
 catalog::Settling *settle(const catalog::Requested &request, const Decision &decision, const rows::Question *question,

@@ -34,28 +34,16 @@ void write_parameters(StringInfo json, const Ask &ask, bool zoned, const int *co
         write_value(json, ask.parameters->params[i]);
     }
     appendStringInfoChar(json, ']');
-    if (ask.limits.max_rows != 0)
-        appendStringInfo(json, ", \"max_rows\": %d", ask.limits.max_rows);
-    if (ask.limits.max_groups != 0)
-        appendStringInfo(json, ", \"max_groups\": %d", ask.limits.max_groups);
-    if (ask.limits.max_rows_per_group != 0)
-        appendStringInfo(json, ", \"max_rows_per_group\": %d", ask.limits.max_rows_per_group);
-    appendStringInfoChar(json, '}');
-}
-
-static JsonbContainer *parameter_array(Datum parameters, const char *name, int *n) {
-    return array_field(&DatumGetJsonbP(parameters)->root, name, n);
+    appendStringInfo(json, ", \"max_rows\": %d, \"max_groups\": %d, \"max_rows_per_group\": %d}", ask.limits.max_rows,
+                     ask.limits.max_groups, ask.limits.max_rows_per_group);
 }
 
 // Written under pinned settings, and read under the same ones. Its type is the server's own or an enum, or it is refused.
 static void read_parameter(JsonbContainer *values, int i, Ask *ask) {
-    JsonbValue *value = getIthJsonbValueFromContainer(values, i);
-    if (value == nullptr || value->type != jbvBinary)
+    JsonbContainer *value = object_at(values, i);
+    if (value == nullptr)
         refuse_unreadable();
-    const char *type_name = text_field(value->val.binary.data, "type");
-    const char *text = text_field(value->val.binary.data, "value");
-    if (type_name == nullptr)
-        refuse_unreadable();
+    const char *type_name = required_field(value, "type"), *text = text_field(value, "value");
     ParamExternData &parameter = ask->parameters->params[i];
     Oid type = border::type_named(type_name), input, io_parameter;
     if (query::parameter_type(type) != type)
@@ -68,32 +56,25 @@ static void read_parameter(JsonbContainer *values, int i, Ask *ask) {
         parameter.value = OidInputFunctionCall(input, pstrdup(text), io_parameter, -1);
 }
 
-// 0 where none was asked for.
-static int limit_field(Datum parameters, const char *name) {
-    JsonbContainer *object = &DatumGetJsonbP(parameters)->root;
-    JsonbValue value;
-    bool there = getKeyJsonValueFromContainer(object, name, static_cast<int>(strlen(name)), &value) != nullptr;
-    return there ? int_field(object, name) : 0;
-}
-
 Ask ask_of(const catalog::Requested &request, const Decision *decision) {
     border::SettingsScope settings = border::SettingsScope::enter();
     Ask ask = {};
     ask.asker = request.asker;
     ask.leaf = request.query;
-    ask.time_zone = text_field(&DatumGetJsonbP(request.parameters)->root, "time_zone");
+    JsonbContainer *parameters = &DatumGetJsonbP(request.parameters)->root;
+    ask.time_zone = text_field(parameters, "time_zone");
     ask.view = request.view;
     ask.has_epsilon = request.wanted.has_value();
     ask.epsilon = request.wanted.value_or(privacy::Epsilon());
     ask.weight = 1;
     ask.wanted.deviations = 1;
-    ask.limits = {limit_field(request.parameters, "max_rows"), limit_field(request.parameters, "max_groups"),
-                  limit_field(request.parameters, "max_rows_per_group"), false};
+    ask.limits = {int_field(parameters, "max_rows"), int_field(parameters, "max_groups"),
+                  int_field(parameters, "max_rows_per_group"), false};
     ask.anew = true;
     ask.by_request = true;
     ask.decision = decision;
     int n;
-    JsonbContainer *values = parameter_array(request.parameters, "values", &n);
+    JsonbContainer *values = array_field(parameters, "values", &n);
     ask.parameters = makeParamList(n);
     ask.parameter_types = static_cast<Oid *>(palloc0(sizeof(Oid) * (n + 1)));
     for (int i = 0; i < n; i++)
@@ -103,7 +84,7 @@ Ask ask_of(const catalog::Requested &request, const Decision *decision) {
 }
 
 int *columns_of(const catalog::Requested &request, const query::Leaf *leaf, int *n) {
-    JsonbContainer *numbers = parameter_array(request.parameters, "columns", n);
+    JsonbContainer *numbers = array_field(&DatumGetJsonbP(request.parameters)->root, "columns", n);
     auto *columns = static_cast<int *>(palloc(sizeof(int) * (*n + 1)));
     for (int i = 0; i < *n; i++) {
         JsonbValue *value = getIthJsonbValueFromContainer(numbers, i);
@@ -120,9 +101,8 @@ const char *type_text(Oid type) {
     return format_type_extended(type, -1, FORMAT_TYPE_FORCE_QUALIFY);
 }
 
-static Oid output_type(const query::Leaf *leaf, int output) {
-    const query::Output &column = leaf->outputs[output];
-    return column.is_key ? leaf->keys[column.index].type : leaf->aggregates[column.index].result_type;
+Oid type_of(const query::Leaf *leaf, const query::Output &output) {
+    return output.is_key ? leaf->keys[output.index].type : leaf->aggregates[output.index].result_type;
 }
 
 void check_same(const catalog::Requested &request, const rows::Question *question) {
@@ -139,7 +119,8 @@ void check_same(const catalog::Requested &request, const rows::Question *questio
     deconstruct_array(request.types, TEXTOID, -1, false, TYPALIGN_INT, &types, &nulls, &ntypes);
     bool same = n == ntypes;
     for (int i = 0; same && i < n; i++)
-        same = !nulls[i] && strcmp(TextDatumGetCString(types[i]), type_text(output_type(leaf, columns[i]))) == 0;
+        same = !nulls[i] &&
+               strcmp(TextDatumGetCString(types[i]), type_text(type_of(leaf, leaf->outputs[columns[i]]))) == 0;
     if (!same)
         ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
                         errmsg("columns of request " INT64_FORMAT " have other types now", request.id),

@@ -16,6 +16,7 @@ Ask ask_of(const catalog::Requested &request, const Decision *decision);
 int *columns_of(const catalog::Requested &request, const query::Leaf *leaf, int *n);
 // 55000 where the question is not the one that was shown, or the columns of its answer have other types than the requester was told.
 void check_same(const catalog::Requested &request, const rows::Question *question);
+Oid type_of(const query::Leaf *leaf, const query::Output &output);
 // Returns how a type of a column is written down, under pinned settings.
 const char *type_text(Oid type);
 

@@ -52,7 +52,7 @@ static void split_delta(const rows::Question *question, const Terms &terms, cata
     });
 }
 
-catalog::Charge charge_for(const rows::Question *question, const Terms &terms) {
+catalog::Charge charge_for(const rows::Question *question, const Terms &terms, const Permitted &permitted) {
     if (terms.mechanism == privacy::Mechanism::laplace && rows::is_spread(question)) // 9.14: its l1 norm is not bounded
         elog(ERROR, "what is clipped for Gaussian noise was to get Laplace noise");
     catalog::Charge charge = {};
@@ -67,14 +67,9 @@ catalog::Charge charge_for(const rows::Question *question, const Terms &terms) {
     charge.mechanism = terms.mechanism;
     charge.account = is_public(terms) ? privacy::Account::public_account : privacy::Account::conditional;
     charge.candidates = terms.candidates;
-    charge.has_epsilon_max = terms.has_epsilon_max;
-    charge.epsilon_max = terms.epsilon_max;
-    charge.has_requested = terms.has_requested;
-    charge.requested = terms.requested;
-    charge.has_share = terms.has_share;
-    charge.share = terms.share;
-    charge.has_profile = terms.pure_share;
-    charge.profile = terms.profile;
+    charge.caps = terms.caps;
+    charge.eps_star = permitted.eps_star;
+    charge.slack = permitted.slack;
     split_delta(question, terms, &charge);
     charge.measures = question->measures;
     charge.sensitivities = question->sensitivities;
@@ -85,14 +80,7 @@ catalog::Charge charge_for(const rows::Question *question, const Terms &terms) {
 
 void set_limits(const rows::Question *question, const Terms &terms, privacy::Delta delta, privacy::Limits *limits) {
     limits->candidates = *terms.candidates;
-    if (terms.has_epsilon_max)
-        limits->epsilon_max = terms.epsilon_max;
-    if (terms.has_requested)
-        limits->requested = terms.requested;
-    if (terms.has_share)
-        limits->share = terms.share;
-    if (terms.pure_share)
-        limits->profile = terms.profile;
+    static_cast<privacy::Caps &>(*limits) = terms.caps;
     limits->delta = delta;
     limits->groups = privacy::delta_of_groups(terms.mechanism, question->thresholded, delta);
     limits->pure = terms.mechanism == privacy::Mechanism::laplace;

@@ -11,8 +11,8 @@ privacy::Delta delta_of(const rows::Question *question, const Terms &terms);
 // Sets what the terms permit before an account is read. delta: delta_of(). Core region.
 void set_limits(const rows::Question *question, const Terms &terms, privacy::Delta delta, privacy::Limits *limits);
 
-// Everything but the permitted epsilon.
-catalog::Charge charge_for(const rows::Question *question, const Terms &terms);
+// Describes the charge of a question. permitted: none where it is set later, or a step is charged.
+catalog::Charge charge_for(const rows::Question *question, const Terms &terms, const Permitted &permitted = {});
 
 
 } // namespace dp::release

@@ -82,8 +82,8 @@ static void describe_preference(StringInfo json, const Terms &terms) {
         appendStringInfo(json, "\"tau_var\": %s, ", float8out_internal(terms.tau_var));
     else if (terms.algorithm != Algorithm::profile && terms.algorithm != Algorithm::approved)
         appendStringInfo(json, "\"tau\": %s, ", float8out_internal(terms.tau));
-    if (terms.profile.units() > 0)
-        appendStringInfo(json, "\"profile\": %s, ", catalog::numeric_text(catalog::to_numeric(terms.profile)));
+    if (terms.caps.profile)
+        appendStringInfo(json, "\"profile\": %s, ", decimal_text(*terms.caps.profile));
 }
 
 const char *describe_terms(const Terms &terms) {
@@ -153,7 +153,7 @@ const char *describe_charge(const rows::Question *question, const Terms &terms) 
     appendStringInfoChar(&json, '{');
     describe_preference(&json, terms);
     appendStringInfo(&json, "\"weight\": %s, \"k1\": %d, \"groups\": \"%s\", ", float8out_internal(terms.weight),
-                     question->k1,
+                     question->ncoordinates,
                      question->leaf->nkeys == 0 ? "none"
                      : question->thresholded    ? "thresholded"
                                                 : "declared");

@@ -62,7 +62,7 @@ Permitted from_public_facts(const rows::Question *question, const Terms &terms, 
     if (terms.algorithm == Algorithm::profile || terms.algorithm == Algorithm::approved)
         return Permitted{privacy::infinite_epsilon, privacy::price_slack};
     return border::core([&] {
-        int m = question->nmeasures, k1 = question->k1;
+        int m = question->nmeasures, k1 = question->ncoordinates;
         if (terms.mechanism != privacy::Mechanism::gaussian)
             return Permitted{privacy::within_domain_eps_star(terms.tau, terms.weight, k1, m), privacy::price_slack};
         double eps_star =
@@ -255,7 +255,7 @@ privacy::Mechanism chosen_mechanism(const catalog::Reading &reading, const rows:
                         errhint("Grant mechanism => 'laplace' or 'gaussian'; of a request decide with basis => 'public'.")));
     const catalog::Terms *now = catalog::read_terms(reading, question->settings->view, InvalidOid, InvalidOid);
     if (now == nullptr || now->bound.basis_of(false) != privacy::Basis::rho || now->bound.splits_pure() ||
-        is_selected(terms.algorithm) || terms.algorithm == Algorithm::profile || terms.pure_share ||
+        is_selected(terms.algorithm) || terms.algorithm == Algorithm::profile || terms.caps.profile ||
         rows::has_quantile(question))
         return Mechanism::laplace;
     return refines || terms.wanted.asked() || prefers_gaussian(question, terms) ? Mechanism::automatic

@@ -203,13 +203,8 @@ static void select(const rows::Question *question, const Terms &terms, const Acc
 
 static bool fits(const privacy::Cost &cost, const Terms &terms, const Account &account) {
     return border::core([&] {
-        std::optional<privacy::Epsilon> share, profile;
-        if (terms.has_share)
-            share = terms.share;
-        if (terms.pure_share)
-            profile = terms.profile;
-        return privacy::fit(cost, privacy::Account::public_account, account.bound, account.totals, account.role, share,
-                            profile) == privacy::Denial::none;
+        return privacy::fit(cost, privacy::Account::public_account, account.bound, account.totals, account.role,
+                            terms.caps.share, terms.caps.profile) == privacy::Denial::none;
     });
 }
 
@@ -293,10 +288,8 @@ static privacy::Repeated standing_of(const Account &account, const Terms &terms)
     standing.bound = account.bound;
     standing.totals = account.totals;
     standing.role = account.role;
-    if (terms.has_share)
-        standing.share = terms.share;
-    if (terms.pure_share)
-        standing.profile = terms.profile;
+    standing.share = terms.caps.share;
+    standing.profile = terms.caps.profile;
     return standing;
 }
 
@@ -338,8 +331,8 @@ static privacy::Epsilon most_selected(const Terms &terms) {
     return border::core([&] {
         privacy::Epsilon most;
         for (privacy::Epsilon candidate : *terms.candidates)
-            if (!terms.has_epsilon_max || candidate <= terms.epsilon_max)
-                most = Max(most, terms.has_requested ? Min(candidate, terms.requested) : candidate);
+            if (!terms.caps.epsilon_max || candidate <= *terms.caps.epsilon_max)
+                most = Max(most, Min(candidate, terms.caps.requested.value_or(candidate)));
         return most.units() == 0 ? most : most + terms.epsilon_svt;
     });
 }

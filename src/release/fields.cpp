@@ -5,8 +5,18 @@
 namespace dp::release {
 
 [[noreturn]] void refuse_unreadable() {
-    ereport(ERROR, (errcode(ERRCODE_DATA_CORRUPTED), errmsg("a request cannot be read")));
+    ereport(ERROR,
+            (errcode(ERRCODE_DATA_CORRUPTED), errmsg("what is stored of a request or an answer cannot be read")));
     pg_unreachable();
+}
+
+ArrayType *array_of(Datum *elements, bool *nulls, int64 n, Oid type) {
+    int dimensions[1] = {static_cast<int>(n)}, lower_bounds[1] = {1};
+    int16 length;
+    bool by_value;
+    char align;
+    get_typlenbyvalalign(type, &length, &by_value, &align);
+    return construct_md_array(elements, nulls, 1, dimensions, lower_bounds, type, length, by_value, align);
 }
 
 static const JsonbValue *field(JsonbContainer *object, const char *name, JsonbValue *value) {
@@ -49,6 +59,14 @@ bool bool_field(JsonbContainer *object, const char *name) {
     if (found->type != jbvBool)
         refuse_unreadable();
     return found->val.boolean;
+}
+
+privacy::Mechanism mechanism_field(JsonbContainer *object, const char *name) {
+    const char *text = required_field(object, name);
+    const auto mechanism = border::core([&] { return catalog::mechanism_from_name(text); });
+    if (!mechanism)
+        refuse_unreadable();
+    return *mechanism;
 }
 
 JsonbContainer *array_field(JsonbContainer *object, const char *name, int *n) {

@@ -177,4 +177,18 @@ Identity identity_of(const rows::Question *question) {
     return Identity{sha256_of(text), order};
 }
 
+const char *versions_of(const catalog::Settings &settings) {
+    return psprintf("%s|%s", settings.fingerprint, settings.policies == nullptr ? "" : settings.policies);
+}
+
+uint64 versions_hash(const rows::Question *question) {
+    StringInfoData versions;
+    initStringInfo(&versions);
+    appendStringInfoString(&versions, versions_of(*question->settings));
+    if (question->identity != Datum{0})
+        add_identity(&versions, question->identity);
+    return hash_bytes_extended(reinterpret_cast<const unsigned char *>(versions.data), versions.len,
+                               question->looked_up);
+}
+
 } // namespace dp::release

@@ -15,6 +15,11 @@ Identity identity_of(const rows::Question *question);
 void add_identity(StringInfo bytes, Datum hash);
 Datum sha256_of(const StringInfoData &bytes);
 
+// Returns which versions of settings and policies a question rests on (catalog::read_settings, policy_of), as one text.
+const char *versions_of(const catalog::Settings &settings);
+// Hashes these, what was looked up in public tables, and what the question was resolved to: to be compared later.
+uint64 versions_hash(const rows::Question *question);
+
 // Adds a piece with its name and its length: no two lists of pieces are one text.
 void add_piece(StringInfo text, const char *name, const char *piece);
 void add_number(StringInfo text, const char *name, int64 number);

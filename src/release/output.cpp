@@ -187,9 +187,7 @@ static privacy::Epsilon first_accepted(const rows::Question *question, const Ter
 // Charges the largest candidate that the preference and the bounds permit, then reads the rows and writes the answer.
 static Answer pay_and_write(const Checked &checked, const Terms &terms, const Permitted &permitted,
                             const Drawn *drawn) {
-    catalog::Charge charge = charge_for(checked.question, terms);
-    charge.eps_star = permitted.eps_star;
-    charge.slack = permitted.slack;
+    const catalog::Charge charge = charge_for(checked.question, terms, permitted);
     catalog::Entry entry = catalog::entry_for(charge);
     catalog::commit(&entry);
     return write_answer(checked.paid_by(entry), terms, entry.verdict.epsilon, drawn);

@@ -3,6 +3,7 @@
 #include "privacy/joint.hpp"
 
 #include "catalog/decimals.hpp"
+#include "catalog/decimals.hpp"
 #include "release/charge.hpp"
 #include "release/fetched.hpp"
 #include "release/fields.hpp"
@@ -58,12 +59,9 @@ const char *law_of(const rows::Question *question, const Terms &terms, const Ans
     appendStringInfo(&json,
                      "{\"declared\": \"%s\", \"mechanism\": \"%s\", \"epsilon\": \"%s\", \"delta\": \"%s\", "
                      "\"thresholded\": %s, \"measures\": [",
-                     hash_of_declarations(question),
-                     answer.facts.mechanism == privacy::Mechanism::laplace     ? "laplace"
-                     : answer.facts.mechanism == privacy::Mechanism::automatic ? "auto"
-                                                                               : "gaussian",
-                     catalog::numeric_text(catalog::to_numeric(answer.facts.paid.epsilon)),
-                     catalog::numeric_text(catalog::to_numeric(terms.delta)), question->thresholded ? "true" : "false");
+                     hash_of_declarations(question), catalog::name_of(answer.facts.mechanism),
+                     decimal_text(answer.facts.paid.epsilon), decimal_text(terms.delta),
+                     question->thresholded ? "true" : "false");
     for (int j = 0; j < question->nmeasures; j++) {
         appendStringInfoString(&json, j > 0 ? ", " : "");
         write_measure(&json, question, j);
@@ -136,7 +134,7 @@ static void read_measures(JsonbContainer *object, rows::Question *question) {
     question->sensitivities = sensitivities;
     question->norms = norms;
     question->nmeasures = n;
-    question->k1 = question->ncoordinates = border::core([&] { return privacy::coordinates_of_one_group(*measures); });
+    question->ncoordinates = border::core([&] { return privacy::coordinates_of_one_group(*measures); });
 }
 
 static void read_columns(JsonbContainer *object, TupleDesc desc, rows::Question *question) {
@@ -179,10 +177,7 @@ static void read_columns(JsonbContainer *object, TupleDesc desc, rows::Question 
 // The law of the noise follows from what it was drawn for, as it did then.
 static void read_noise(JsonbContainer *object, Law *law) {
     Past *past = &law->past;
-    const char *mechanism = required_field(object, "mechanism");
-    past->mechanism = strcmp(mechanism, "auto") == 0       ? privacy::Mechanism::automatic
-                      : strcmp(mechanism, "gaussian") == 0 ? privacy::Mechanism::gaussian
-                                                           : privacy::Mechanism::laplace;
+    past->mechanism = mechanism_field(object, "mechanism");
     past->epsilon = catalog::to_epsilon(catalog::text_numeric(required_field(object, "epsilon")), "epsilon");
     law->terms.mechanism = past->mechanism;
     law->terms.delta = catalog::to_delta(catalog::text_numeric(required_field(object, "delta")), "delta");
@@ -209,19 +204,9 @@ static Law *read_law(const catalog::Requested &request, TupleDesc desc) {
 
 // ---- drawing -------------------------------------------------------------------------------------------------------
 
-namespace {
-// Holds released numbers, group by group.
-struct Numbers {
-    int ngroups;
-    Datum *keys;
-    bool *nulls;
-    privacy::int128 *values;
-};
-} // namespace
-
-static Numbers read_numbers(const catalog::Requested &request, const Law *law, TupleDesc desc) {
-    Numbers numbers = {};
-    int n, width = law->question.ncoordinates, nkeys = law->leaf.nkeys;
+static Past read_numbers(const catalog::Requested &request, const Law *law, TupleDesc desc) {
+    Past numbers = {};
+    int n, width = law->question.ncoordinates, nkeys = law->leaf.nkeys, group = 0;
     Datum *elements;
     bool *nulls;
     deconstruct_array(request.coordinates, NUMERICOID, -1, false, TYPALIGN_INT, &elements, &nulls, &n);
@@ -233,7 +218,6 @@ static Numbers read_numbers(const catalog::Requested &request, const Law *law, T
         numbers.values[i] = nulls[i] ? privacy::int128{0} : read_number(elements[i]);
     numbers.keys = static_cast<Datum *>(palloc0(sizeof(Datum) * (numbers.ngroups * nkeys + 1)));
     numbers.nulls = static_cast<bool *>(palloc0(sizeof(bool) * (numbers.ngroups * nkeys + 1)));
-    int group = 0;
     each_fetched_row(request, desc, [&](const Datum *values, const bool *missing) {
         if (group >= numbers.ngroups)
             refuse_unreadable();
@@ -251,14 +235,14 @@ static Numbers read_numbers(const catalog::Requested &request, const Law *law, T
 }
 
 // As many answers as fit into a few numbers are drawn and written together: the law is worked out once for all of them.
-static int draws_at_once(const Numbers &numbers, int width, int draws) {
+static int draws_at_once(const Past &numbers, int width, int draws) {
     constexpr int few = 20000;
-    return Max(1, Min(draws, few / Max(1, numbers.ngroups * width)));
+    return Max(1, Min(draws, few / Max(1, static_cast<int>(numbers.ngroups) * width)));
 }
 
-static void draw_again(Law *law, const Numbers &numbers, int draws) {
+static void draw_again(Law *law, const Past &numbers, int draws) {
     const rows::Question &question = law->question;
-    int width = question.ncoordinates, nkeys = law->leaf.nkeys, n = numbers.ngroups;
+    int width = question.ncoordinates, nkeys = law->leaf.nkeys, n = static_cast<int>(numbers.ngroups);
     Past *past = &law->past;
     past->ngroups = int64{n} * draws;
     past->values = static_cast<privacy::int128 *>(palloc(sizeof(privacy::int128) * (past->ngroups * width + 1)));
@@ -281,7 +265,7 @@ static void draw_again(Law *law, const Numbers &numbers, int draws) {
     }
 }
 
-static void write_rows(const Law *law, const Numbers &numbers, int first, EachDrawn each, void *context) {
+static void write_rows(const Law *law, const Past &numbers, int first, EachDrawn each, void *context) {
     Replay replay = {};
     replay.past = &law->past;
     Terms terms = law->terms;
@@ -304,7 +288,7 @@ void redraw(const catalog::Requested &request, int draws, EachDrawn each, void *
                         errdetail("They are more than a megabyte."), errhint("dp_fetch() has its answer.")));
     TupleDesc desc = fetched_columns(request);
     Law *law = read_law(request, desc);
-    Numbers numbers = read_numbers(request, law, desc);
+    const Past numbers = read_numbers(request, law, desc);
     if (numbers.ngroups == 0) // no group has reached the threshold
         return;
     int at_once = draws_at_once(numbers, law->question.ncoordinates, draws);

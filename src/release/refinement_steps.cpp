@@ -7,7 +7,7 @@
 #include "release/accuracy_next.hpp"
 #include "release/random.hpp"
 #include "release/trace.hpp"
-#include "release/question_versions.hpp"
+#include "release/identity.hpp"
 #include "rows/evaluate.hpp"
 #include "rows/public_rows.hpp"
 

@@ -14,6 +14,7 @@
 #include "release/accuracy.hpp"
 #include "release/charge.hpp"
 #include "release/convert.hpp"
+#include "release/fields.hpp"
 #include "release/answer_interval.hpp"
 #include "release/judge.hpp"
 #include "rows/guarded_read.hpp"
@@ -26,33 +27,25 @@
 #include "release/replay.hpp"
 #include "release/steps.hpp"
 #include "release/trace.hpp"
-#include "release/question_versions.hpp"
+#include "release/identity.hpp"
 
 namespace dp::release {
 
 static Algorithm algorithm_of(catalog::Selection selection) {
-    switch (selection) {
-    case catalog::Selection::within_domain:
-        return Algorithm::within_domain;
-    case catalog::Selection::within_data:
-        return Algorithm::within_data;
-    case catalog::Selection::released:
-        return Algorithm::released;
-    case catalog::Selection::profile:
-        return Algorithm::profile;
-    }
-    pg_unreachable();
+    static const Algorithm algorithms[] = {Algorithm::within_domain, Algorithm::within_data, Algorithm::released,
+                                           Algorithm::profile};
+    static_assert(std::size(algorithms) == static_cast<int>(catalog::Selection::profile) + 1);
+    return algorithms[static_cast<int>(selection)];
 }
 
 // Without a least price one total would buy as many answers, and as many rows of the ledger, as anybody cares to ask for.
-static void check_minimum(const catalog::Policy &policy, privacy::Epsilon requested) {
+void check_minimum(const catalog::Policy &policy, privacy::Epsilon requested) {
     if (requested >= policy.epsilon_min)
         return;
-    const char *least = catalog::numeric_text(catalog::to_numeric(policy.epsilon_min));
+    const char *least = decimal_text(policy.epsilon_min);
     ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-                    errmsg("epsilon %s is less than the policy's minimum %s",
-                           catalog::numeric_text(catalog::to_numeric(requested)), least),
-                    errhint("Ask for epsilon => %s or more, or leave it out.", least)));
+                    errmsg("epsilon %s is less than the policy's minimum %s", decimal_text(requested), least),
+                    errhint("Pass epsilon => %s or more, or leave it out.", least)));
 }
 
 Terms terms_of(const catalog::Policy &policy, const privacy::Epsilon *requested, double weight) {
@@ -65,17 +58,11 @@ Terms terms_of(const catalog::Policy &policy, const privacy::Epsilon *requested,
     terms.tau_var = Min(policy.tau_var.value_or(0) * terms.weight, 1.0); // 5.2
     terms.delta = policy.delta;
     terms.candidates = policy.candidates;
-    terms.has_epsilon_max = true;
-    terms.epsilon_max = policy.epsilon_max;
-    terms.has_requested = requested != nullptr;
+    terms.caps = {policy.epsilon_max, std::nullopt, policy.share, policy.profile};
     if (requested != nullptr) {
         check_minimum(policy, *requested);
-        terms.requested = *requested;
+        terms.caps.requested = *requested;
     }
-    terms.has_share = policy.share.has_value();
-    terms.share = policy.share.value_or(privacy::Epsilon());
-    terms.pure_share = policy.profile.has_value();
-    terms.profile = policy.profile.value_or(privacy::Epsilon());
     terms.grantee = policy.grantee_name;
     terms.grantee_oid = policy.grantee;
     terms.epsilon_min = policy.epsilon_min;
@@ -179,16 +166,18 @@ static Width printed_width_of(const rows::Question *question, int aggregate, con
     const privacy::Aggregate fn = question->leaf->aggregates[aggregate].fn;
     const privacy::Bounds &bounds = *question->bounds[j];
     return border::core([&] {
+        privacy::Interval interval;
+        double number;
         if (privacy::is_joint(fn)) {
             const privacy::JointSums sums = privacy::joint_sums(kind, noisy);
             const privacy::JointBounds both = {bounds, *question->second_bounds[j]};
-            const double number = privacy::joint_number(fn, sums, both);
-            const privacy::Interval interval = privacy::joint_interval(fn, sums, both, noise);
-            return Width{Max(interval.upper - number, number - interval.lower), interval.upper - interval.lower};
+            number = privacy::joint_number(fn, sums, both);
+            interval = privacy::joint_interval(fn, sums, both, noise);
+        } else {
+            number = privacy::printed_number(kind, fn, noisy, bounds);
+            interval = privacy::printed_interval(kind, fn, noisy, bounds, noise);
         }
-        double printed = privacy::printed_number(kind, fn, noisy, bounds);
-        privacy::Interval interval = privacy::printed_interval(kind, fn, noisy, bounds, noise);
-        return Width{Max(interval.upper - printed, printed - interval.lower), interval.upper - interval.lower};
+        return Width{Max(interval.upper - number, number - interval.lower), interval.upper - interval.lower};
     });
 }
 

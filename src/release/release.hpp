@@ -5,6 +5,8 @@
 
 namespace dp::release {
 
+// 22023 for less than the policy's least epsilon.
+void check_minimum(const catalog::Policy &policy, privacy::Epsilon requested);
 // Terms of an analyst's policy. `requested` asks for less; null: not asked. 22023 when it is less than the policy's minimum.
 Terms terms_of(const catalog::Policy &policy, const privacy::Epsilon *requested, double weight);
 

@@ -10,6 +10,7 @@
 #include "catalog/foreign_code.hpp"
 #include "release/charge.hpp"
 #include "release/charge_parameters.hpp"
+#include "release/fields.hpp"
 #include "rows/canonical.hpp"
 
 namespace dp::release {
@@ -22,13 +23,13 @@ static void add_terms(StringInfo text, const Terms &terms) {
     add_piece(text, "preference", describe_terms(terms));
     add_number(text, "algorithm", static_cast<int>(terms.algorithm));
     add_number(text, "mechanism", static_cast<int>(terms.mechanism));
-    add_piece(text, "delta", catalog::numeric_text(catalog::to_numeric(terms.delta)));
-    add_piece(text, "epsilon_max", catalog::numeric_text(catalog::to_numeric(terms.epsilon_max)));
-    add_piece(text, "epsilon_svt", catalog::numeric_text(catalog::to_numeric(terms.epsilon_svt)));
-    add_piece(text, "requested",
-              terms.has_requested ? catalog::numeric_text(catalog::to_numeric(terms.requested)) : nullptr);
+    add_piece(text, "delta", decimal_text(terms.delta));
+    add_piece(text, "epsilon_max",
+              catalog::numeric_text(catalog::to_numeric(terms.caps.epsilon_max.value_or(privacy::Epsilon()))));
+    add_piece(text, "epsilon_svt", decimal_text(terms.epsilon_svt));
+    add_piece(text, "requested", terms.caps.requested ? decimal_text(*terms.caps.requested) : nullptr);
     for (privacy::Epsilon candidate : *terms.candidates)
-        add_piece(text, "candidate", catalog::numeric_text(catalog::to_numeric(candidate)));
+        add_piece(text, "candidate", decimal_text(candidate));
 }
 
 // The question and all declarations that its answer rests on, but not the totals: they say whether it may be drawn.
@@ -51,26 +52,6 @@ static Datum hash_of(Datum identity, const Terms &terms, int64 forgotten) {
     pg_unreachable();
 }
 
-static const char *field(Datum charged, const char *name) {
-    JsonbValue value;
-    const JsonbValue *found =
-        getKeyJsonValueFromContainer(&DatumGetJsonbP(charged)->root, name, static_cast<int>(strlen(name)), &value);
-    if (found == nullptr)
-        return nullptr;
-    if (found->type == jbvNumeric)
-        return catalog::numeric_text(NumericGetDatum(found->val.numeric));
-    if (found->type != jbvString)
-        fail();
-    return pnstrdup(found->val.string.val, found->val.string.len);
-}
-
-static const char *required(Datum charged, const char *name) {
-    const char *text = field(charged, name);
-    if (text == nullptr)
-        fail();
-    return text;
-}
-
 // In the order of the coordinates, as the numbers: in a round each measure has one.
 static double *read_widths(const char *text, const int *order, int n) {
     auto *widths = static_cast<double *>(palloc(sizeof(double) * (n + 1)));
@@ -85,13 +66,11 @@ static double *read_widths(const char *text, const int *order, int n) {
 }
 
 static void read_charged(Datum charged, const rows::Question *question, const int *order, Past *past) {
-    const char *mechanism = required(charged, "mechanism");
-    past->mechanism = strcmp(mechanism, "auto") == 0       ? privacy::Mechanism::automatic
-                      : strcmp(mechanism, "gaussian") == 0 ? privacy::Mechanism::gaussian
-                                                           : privacy::Mechanism::laplace;
-    past->epsilon = catalog::to_epsilon(catalog::text_numeric(required(charged, "epsilon")), "epsilon");
-    past->rho = catalog::to_rho(catalog::text_numeric(required(charged, "planned_rho")), "rho");
-    const char *widths = field(charged, "error95");
+    JsonbContainer *object = &DatumGetJsonbP(charged)->root;
+    past->mechanism = mechanism_field(object, "mechanism");
+    past->epsilon = catalog::to_epsilon(catalog::text_numeric(required_field(object, "epsilon")), "epsilon");
+    past->rho = catalog::to_rho(catalog::text_numeric(required_field(object, "planned_rho")), "rho");
+    const char *widths = text_field(object, "error95");
     past->round = widths != nullptr;
     if (!past->round)
         return;
@@ -99,7 +78,7 @@ static void read_charged(Datum charged, const rows::Question *question, const in
         fail();
     past->error95 = read_widths(widths, order, question->nmeasures);
     past->reached.asked = true;
-    past->reached.how = static_cast<Short>(atoi(required(charged, "short")));
+    past->reached.how = static_cast<Short>(int_field(object, "short"));
 }
 
 // Whole numbers of at most 128 bits.
@@ -305,24 +284,14 @@ static Datum charged_of(const rows::Question *question, const Terms &terms, cons
     StringInfoData json;
     initStringInfo(&json);
     appendStringInfo(&json, "{\"mechanism\": \"%s\", \"epsilon\": %s, \"epsilon_svt\": %s, ",
-                     facts.mechanism == privacy::Mechanism::laplace     ? "laplace"
-                     : facts.mechanism == privacy::Mechanism::automatic ? "auto"
-                                                                        : "gaussian",
-                     catalog::numeric_text(catalog::to_numeric(facts.paid.epsilon)),
-                     catalog::numeric_text(catalog::to_numeric(facts.paid.selection)));
-    appendStringInfo(&json, "\"delta\": %s, \"rho\": %s, \"planned_rho\": %s",
-                     catalog::numeric_text(catalog::to_numeric(facts.delta)),
-                     catalog::numeric_text(catalog::to_numeric(facts.paid.rho)),
-                     catalog::numeric_text(catalog::to_numeric(terms.rho)));
+                     catalog::name_of(facts.mechanism), decimal_text(facts.paid.epsilon),
+                     decimal_text(facts.paid.selection));
+    appendStringInfo(&json, "\"delta\": %s, \"rho\": %s, \"planned_rho\": %s", decimal_text(facts.delta),
+                     decimal_text(facts.paid.rho), decimal_text(terms.rho));
     if (round)
         add_widths(&json, question, order, facts);
-    appendStringInfoChar(&json, '}');
+    appendStringInfoString(&json, round ? "}" : ", \"error95\": null}");
     return DirectFunctionCall1(jsonb_in, CStringGetDatum(json.data));
-}
-
-static ArrayType *array_of(Datum *elements, bool *nulls, int64 n, Oid type) {
-    int dimensions[1] = {static_cast<int>(n)}, lower_bounds[1] = {1};
-    return construct_md_array(elements, nulls, 1, dimensions, lower_bounds, type, -1, false, TYPALIGN_INT);
 }
 
 const catalog::Storing *storing_of(const Kept *kept, const rows::Question *question, const Terms &terms,

@@ -11,11 +11,12 @@
 #include "query/exists.hpp"
 #include "query/grammar.hpp"
 #include "release/approve.hpp"
+#include "release/asked.hpp"
 #include "release/choose.hpp"
 #include "release/replay.hpp"
 #include "release/release.hpp"
 #include "release/signal.hpp"
-#include "release/question_versions.hpp"
+#include "release/identity.hpp"
 #include "rows/unit_checks.hpp"
 #include "rows/spread_measures.hpp"
 #include "rows/public_rows.hpp"
@@ -117,10 +118,6 @@ static query::Leaf *own_leaf(Ask *ask) {
 }
 
 // ---- checks --------------------------------------------------------------------------------------------------------
-
-static Oid type_of(const query::Leaf *leaf, const query::Output &output) {
-    return output.is_key ? leaf->keys[output.index].type : leaf->aggregates[output.index].result_type;
-}
 
 static const char *columns_of(const query::Leaf *leaf) {
     StringInfoData columns;

@@ -42,9 +42,7 @@ struct Round {
 
 static void charge_price(Round *round, const Permitted &permitted) {
     round->stage = Stage::price;
-    round->charge = charge_for(round->question, round->terms);
-    round->charge.eps_star = permitted.eps_star;
-    round->charge.slack = permitted.slack;
+    round->charge = charge_for(round->question, round->terms, permitted);
     round->entry = catalog::entry_for(round->charge);
 }
 

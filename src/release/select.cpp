@@ -97,10 +97,8 @@ catalog::Charge selected_charge(const rows::Question *question, const Terms &ter
     auto *chosen = border::context_new<std::vector<privacy::Epsilon>>();
     if (selected != nullptr)
         border::core([&] { chosen->push_back(*selected); });
-    catalog::Charge charge = charge_for(question, terms);
+    catalog::Charge charge = charge_for(question, terms, {privacy::infinite_epsilon, privacy::price_slack});
     charge.candidates = chosen;
-    charge.eps_star = privacy::infinite_epsilon;
-    charge.slack = privacy::price_slack;
     charge.selection = selection;
     charge.worst = selection + (*terms.candidates)[first];
     return charge;

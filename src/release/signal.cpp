@@ -215,7 +215,7 @@ static const rows::Question *count_of(const rows::Question *question, const Wish
     count->measure_of = static_cast<int *>(palloc0(sizeof(int)));
     count->decimals = static_cast<int *>(palloc(sizeof(int)));
     count->decimals[0] = -1;
-    count->ngroups = count->nmeasures = count->k1 = count->ncoordinates = 1;
+    count->ngroups = count->nmeasures = count->ncoordinates = 1;
     return count;
 }
 
@@ -289,17 +289,14 @@ static Evaluation begin_evaluation(const Signal *signal, Node *expression, doubl
     return evaluation;
 }
 
-// answer: null: nothing is known of it, and nothing asks for it.
 static void evaluate_row(Evaluation *evaluation, const Datum *answer, const bool *nulls) {
     const Signal *signal = evaluation->signal;
     TupleTableSlot *slot = evaluation->slot;
     int n = signal->ncolumns, group = evaluation->next++;
     CHECK_FOR_INTERRUPTS();
     ExecClearTuple(slot);
-    for (int i = 0; i < n; i++) {
-        slot->tts_values[i] = answer == nullptr ? Datum{0} : answer[i];
-        slot->tts_isnull[i] = answer == nullptr || nulls[i];
-    }
+    memcpy(slot->tts_values, answer, sizeof(Datum) * n);
+    memcpy(slot->tts_isnull, nulls, sizeof(bool) * n);
     memcpy(slot->tts_values + n, signal->dp + group * n, sizeof(Datum) * n);
     memcpy(slot->tts_isnull + n, signal->missing + group * n, sizeof(bool) * n);
     ExecStoreVirtualTuple(slot);
@@ -421,11 +418,6 @@ Looked look(const Signal *signal) {
 
 // ---- what is stored ------------------------------------------------------------------------------------------------
 
-static ArrayType *three(Datum *elements, bool *nulls, Oid type, int16 length, bool by_value, char align) {
-    int dimensions[1] = {3}, lower_bounds[1] = {1};
-    return construct_md_array(elements, nulls, 1, dimensions, lower_bounds, type, length, by_value, align);
-}
-
 catalog::Settling *settle(const Decision &decision, const Signalled &signalled, bool sighted) {
     border::SettingsScope settings = border::SettingsScope::enter();
     const double numbers[3] = {signalled.dp, signalled.exact, signalled.error95};
@@ -436,10 +428,10 @@ catalog::Settling *settle(const Decision &decision, const Signalled &signalled, 
     auto *settling = static_cast<catalog::Settling *>(palloc0(sizeof(catalog::Settling)));
     settling->request = decision.request;
     settling->state = decision.approval.hold ? "held" : "answered";
-    settling->rows = three(texts, missing, TEXTOID, -1, false, TYPALIGN_INT);
-    settling->error95 = three(widths, without, FLOAT8OID, sizeof(double), FLOAT8PASSBYVAL, TYPALIGN_DOUBLE);
+    settling->rows = array_of(texts, missing, 3, TEXTOID);
+    settling->error95 = array_of(widths, without, 3, FLOAT8OID);
     Datum noisy = number_of(signalled.noisy);
-    settling->coordinates = construct_array(&noisy, 1, NUMERICOID, -1, false, TYPALIGN_INT);
+    settling->coordinates = array_of(&noisy, nullptr, 1, NUMERICOID);
     settings.leave();
     return settling;
 }

@@ -69,10 +69,7 @@ struct Terms {
     double weight;                // clipped to the policy's range
     privacy::Delta delta;         // the policy's
     const std::vector<privacy::Epsilon> *candidates;
-    bool has_epsilon_max, has_requested, has_share;
-    bool pure_share; // the policy has a risk profile
-    privacy::Epsilon epsilon_max, requested, share;
-    privacy::Epsilon profile; // what the policy's risk profile allows; 0 without one
+    privacy::Caps caps;
     const char *grantee;      // null: the controller's own call
     Oid grantee_oid;
     // Asked by accuracy (release/refinement_steps).

@@ -11,7 +11,7 @@ namespace dp::risk {
 // ---- changes -------------------------------------------------------------------------------------------------------
 
 int change_width(const rows::Question *question, privacy::Calibration calibration) {
-    return calibration == privacy::Calibration::sound ? question->k1 : question->leaf->naggregates;
+    return calibration == privacy::Calibration::sound ? question->ncoordinates : question->leaf->naggregates;
 }
 
 static void released_change(const rows::Question *question, const Contribution *contributions, double *change) {

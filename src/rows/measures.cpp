@@ -41,11 +41,10 @@ void find_measures(Question *question, const int64 *fractions) {
         *measures = measures_of(question, question->leaf, fractions, question->thresholded);
         if (is_clipped(question))
             set_grains(question, measures);
-        question->k1 = privacy::coordinates_of_one_group(*measures);
+        question->ncoordinates = privacy::coordinates_of_one_group(*measures);
         question->nmeasures = static_cast<int>(measures->size());
     });
     question->measures = measures;
-    question->ncoordinates = question->k1;
 }
 
 static uint64 sum_sensitivity_of(const Question *question, int j) {

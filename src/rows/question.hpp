@@ -153,8 +153,7 @@ struct Question {
     UnitTotal *totals;                        // per measure
     const privacy::Bounds **second_bounds;    // per measure of two columns those of x; null where there is none
     int nmeasures;
-    int k1;
-    int ncoordinates; // of one group: k1
+    int ncoordinates; // of one group: k1 of the formulas
     // Measure of each aggregate.
     int *measure_of;
     // Decimal places that the column's type and its bounds have, of each sum or average of numeric(p, s); else -1.

@@ -264,7 +264,7 @@ static void read_groups(const catalog::Reading &reading, Question *question, Col
 }
 
 static bool has_too_many(const Question *question) {
-    return static_cast<int64>(question->ngroups) * Max(question->k1, 1) > max_coordinates;
+    return static_cast<int64>(question->ngroups) * Max(question->ncoordinates, 1) > max_coordinates;
 }
 
 static bool has_derived_key(const Question *question) {
@@ -344,7 +344,7 @@ Question *prepare(const catalog::Reading &reading, query::Leaf *leaf, ParamListI
     check_coordinates(question);
     check_asked_units(question);
     check_counted_values(question);
-    query::check_sums(leaf->nkeys + question->k1 + 1); // one more, of a selection
+    query::check_sums(leaf->nkeys + question->ncoordinates + 1); // one more, of a selection
     if (question->thresholded)
         make_keys_canonical(question);
     else {

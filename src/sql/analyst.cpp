@@ -16,7 +16,7 @@
 #include "release/ask.hpp"
 #include "release/last.hpp"
 #include "release/resolved.hpp"
-#include "release/question_versions.hpp"
+#include "release/identity.hpp"
 #include "sql/analyst.hpp"
 #include "sql/call_arguments.hpp"
 #include "sql/told.hpp"

@@ -47,7 +47,7 @@ static void find_terms(RequestLook *look) {
         query::Leaf *leaf = release::check_ask(ask);
         const release::Checked resolved = release::resolve(ask, leaf, true);
         look->terms = resolved.terms;
-        look->profiled = resolved.terms.pure_share || resolved.question->settings->has_profile;
+        look->profiled = resolved.terms.caps.profile || resolved.question->settings->has_profile;
         look->price = release::price_in_advance(resolved.question, resolved.terms);
         requester.leave();
     });

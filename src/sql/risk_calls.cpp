@@ -271,7 +271,7 @@ static double selection_variance(const View &view, const Memo *memo, double nois
 // Core region.
 static Tested tested_as(const View &view, const Memo *memo, const Selection &selection, privacy::Epsilon epsilon) {
     const Question *question = view.question;
-    int m = question->nmeasures, k1 = question->k1;
+    int m = question->nmeasures, k1 = question->ncoordinates;
     auto candidate = privacy::svt_candidate(
         view.mechanism, *question->measures, *question->sensitivities, question->thresholded, epsilon,
         privacy::delta_charged(view.mechanism, question->thresholded, view.delta), selection.tau_var);

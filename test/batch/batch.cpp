@@ -71,10 +71,8 @@ catalog::Charge make_charge(const Arguments &arguments, int i) {
         catalog::Policy *policy = catalog::policy_of(reading, settings, charge.asker);
         charge.grantee = policy->grantee_name;
         charge.grantee_oid = policy->grantee;
-        charge.has_share = policy->share.has_value();
-        charge.share = policy->share.value_or(privacy::Epsilon());
-        charge.has_profile = policy->profile.has_value();
-        charge.profile = policy->profile.value_or(privacy::Epsilon());
+        charge.caps.share = policy->share;
+        charge.caps.profile = policy->profile;
     }
     reading.close();
     charge.settings = settings;
