@@ -269,7 +269,7 @@ LIMITS = {  # row of the table: where the number is
     "tuples of public tables": ("src/rows/public_values.hpp", "most_tuples"),
     "a declared key": ("src/rows/canonical.hpp", "longest_key"),
     "parts of the expression": ("src/query/flatten_subselects.cpp", "most_nodes"),
-    "text of a query in the ledger": ("src/catalog/ledger_row.cpp", "kept_text"),
+    "text of a query in the ledger": ("src/catalog/ledger_row.cpp", "most"),
     "stack that must be left": ("src/border/attempt.cpp", "least"),
     "a text, bytea, bit string or numeric": ("src/query/cost.cpp", "largest_limit"),
 }
