@@ -143,7 +143,7 @@ SELECT * FROM dp_query($$SELECT count(*) FROM patient_dp p JOIN visit_dp v ON v.
 
 -- D01 NOLEAK
 finder> SELECT v.note, count(*) FROM patient_dp p JOIN visit_dp v ON v.pid = p.pid GROUP BY v.note
-finder> SELECT b.part || v.ward, count(*), count(DISTINCT v.pid) FROM visit_dp v JOIN bill_dp b ON b.vid = v.vid GROUP BY 1
+finder> SELECT * FROM dp_query($$SELECT b.part || v.ward, count(*), count(DISTINCT v.pid) FROM visit_dp v JOIN bill_dp b ON b.vid = v.vid GROUP BY 1$$, max_rows => 6, max_groups => 1) AS (k text, n bigint, p bigint)
 finder> SELECT * FROM dp_query($$SELECT substr(a.author, 1, 4), count(*) FROM letter_dp a JOIN letter_dp b ON a.author = b.author GROUP BY 1$$, max_rows => 4, max_groups => 1) AS (author text, n bigint)
 
 -- Whose rows meet is not decided by what a row holds: refused before the charge.
