@@ -44,7 +44,7 @@ sub let_go
 
 my $keepers = q{FROM pg_stat_activity a WHERE backend_type = 'dp_rdr keeper'};
 my $busy = qq{$keepers AND EXISTS (SELECT FROM pg_locks l WHERE l.pid = a.pid AND relation = 'people'::regclass)};
-my $clients = q{FROM pg_stat_activity WHERE backend_type = 'client backend' AND wait_event = 'Extension'};
+my $clients = q{FROM pg_stat_activity WHERE backend_type = 'client backend' AND wait_event_type = 'Extension'};
 
 sub wait_for
 {

@@ -90,7 +90,7 @@ sub new_server
 	{
 		init_from_template($node, %params, @extra);
 	}
-	$node->append_conf('postgresql.conf', $conf);
+	$node->append_conf('postgresql.conf', $conf // '');
 	$node->start;
 	return $node;
 }
