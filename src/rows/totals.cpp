@@ -83,8 +83,10 @@ static const privacy::Bounds *bounds_of_sizes(const catalog::Reading &reading, c
 }
 
 void resolve_sizes(const catalog::Reading &reading, Question *question, const char *text) {
+    border::SettingsScope settings = border::SettingsScope::enter(); // under which it was printed
     Node *folded =
         query::fold_constants(query::check_table_expression(text, question->settings->relation), nullptr);
+    settings.leave();
     question->leaf = leaf_of_sum(question);
     ColumnRanges columns = column_ranges(reading, question);
     query::RowCost cost = {};

@@ -12,7 +12,7 @@
 
 namespace audit {
 
-constexpr double alpha = 1e-9; // a finding about a claim that is kept fails with this probability, at most
+constexpr double alpha = 5e-10; // a finding about a claim that is kept fails with this probability, at most
 
 // Fresh draws of each table: 100,000, or what the environment variable DP_AUDIT_DRAWS says.
 std::uint64_t draws();

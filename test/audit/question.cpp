@@ -482,7 +482,7 @@ void add_selections(Subject &s, const Prepared &prepared, double delta) {
 // (epsilon, delta) at one small delta says little about Gaussian noise. The rho that goes into the ledger claims more: an
 // epsilon for every delta, of which the larger ones are within reach of a few draws. Of a price that is that of Laplace noise it is at most
 // e tanh(e/2m), e being the epsilon of m measures together (5.3, 6.5).
-constexpr double deltas_of_rho[] = {0.05, 0.005};
+constexpr double largest_delta = 0.05, deltas_of_rho[] = {largest_delta, 0.005};
 
 Claim rho_claim(const Prepared &prepared, double delta) {
     const Epsilon charged = prepared.policy().candidates.front();
@@ -498,6 +498,8 @@ void add_rho_claims(Subject &s, const Prepared &prepared) {
     const std::vector<Statistic> base = s.statistics;
     for (double delta : deltas_of_rho)
         for (Statistic statistic : base) {
+            if (delta == largest_delta && prepared.policy().mechanism == Mechanism::automatic)
+                break; // it is claimed already
             statistic.claim = rho_claim(prepared, delta);
             s.statistics.push_back(statistic);
         }
@@ -528,7 +530,7 @@ Subject subject(const Question &question, const Policy &policy, const Table &x, 
     if (policy.selecting == Selecting::released)
         claim.epsilon += prepared.range().charged.value();
     else if (policy.mechanism == Mechanism::automatic) // is charged no epsilon
-        claim = rho_claim(prepared, 0.001);
+        claim = rho_claim(prepared, largest_delta);
     s.statistics = standard_statistics(s, prepared.group_coordinates(), claim);
     add_means(s, prepared, claim);
     if (policy.selecting == Selecting::released)
