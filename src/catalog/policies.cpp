@@ -42,13 +42,13 @@ static void cut_below_minimum(Policy *policy, std::optional<privacy::Epsilon> mi
     policy->candidates = kept;
 }
 
-static const char *name_of(privacy::Mechanism mechanism) {
+const char *name_of(privacy::Mechanism mechanism) {
     return mechanism == privacy::Mechanism::laplace     ? "laplace"
            : mechanism == privacy::Mechanism::automatic ? "auto"
                                                         : "gaussian";
 }
 
-static std::optional<privacy::Mechanism> mechanism_from_name(const std::string &name) {
+std::optional<privacy::Mechanism> mechanism_from_name(const std::string &name) {
     for (privacy::Mechanism mechanism :
          {privacy::Mechanism::laplace, privacy::Mechanism::gaussian, privacy::Mechanism::automatic})
         if (name == name_of(mechanism))

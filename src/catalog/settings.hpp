@@ -83,6 +83,10 @@ const char *unit_total(const Reading &reading, Oid relation, const char *express
 // Declared groups of a column (text[]); null if none.
 ArrayType *column_groups(const Reading &reading, Oid relation, const char *column_name);
 
+// Spells a mechanism as columns and JSON have it, and reads such a word.
+const char *name_of(privacy::Mechanism mechanism);
+std::optional<privacy::Mechanism> mechanism_from_name(const std::string &name);
+
 // The policy of the asker's role on the view: its own, else that of the one role it inherits from.
 // Errors: 42501 without any; 55000 when several are inherited and none is its own, and when it is suspended.
 // Leaves in settings->policies which versions of policies that rests on.

@@ -3,14 +3,25 @@
 #include "privacy/quantile.hpp"
 
 #include "catalog/decimals.hpp"
+#include "release/fields.hpp"
 #include "rows/plan_of.hpp"
 #include "rows/question_plan.hpp"
+#include "rows/unit_checks.hpp"
 
 namespace dp::release {
 
 static const char *name_of(privacy::MeasureKind kind) {
-    constexpr const char *names[] = {"count", "sum", "pair", "triple", "quantile", "products", "moments"};
+    static const char *const names[] = {"count", "sum", "pair", "triple", "quantile", "products", "moments"};
+    static_assert(std::size(names) == static_cast<int>(privacy::MeasureKind::moments) + 1);
     return names[static_cast<int>(kind)];
+}
+
+// Adds the arguments of a measure, as the text of the question has them. They are cut where they are long.
+static void describe_arguments(StringInfo json, const rows::Question *question, int j) {
+    constexpr int most = 200;
+    const char *text = rows::text_of_arguments(question->plan, rows::place_in_plan(question, j));
+    const int length = static_cast<int>(strlen(text));
+    escape_json(json, length <= most ? text : psprintf("%.*s...", pg_mbcliplen(text, length, most), text));
 }
 
 static void describe_measure(StringInfo json, const rows::Question *question, int j) {

@@ -3,7 +3,6 @@
 #include "privacy/joint.hpp"
 
 #include "catalog/decimals.hpp"
-#include "catalog/decimals.hpp"
 #include "release/charge.hpp"
 #include "release/fetched.hpp"
 #include "release/fields.hpp"
