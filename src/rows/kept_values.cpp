@@ -35,7 +35,8 @@ static ValueSet *with_room(UnitState *state, ValueSet *set, int32 limit) {
     return set;
 }
 
-static void keep_value(UnitState *state, GroupEntry *entry, const MeasureShape &measure, const privacy::ValueDigest &value) {
+static pg_attribute_always_inline void keep_value(UnitState *state, GroupEntry *entry, const MeasureShape &measure,
+                                                  const privacy::ValueDigest &value) {
     const int32 limit = measure.values;
     const Size i =
         (reinterpret_cast<char *>(entry) - reinterpret_cast<char *>(entry_at(state, 0))) / entry_size(state->shape);
