@@ -6,10 +6,6 @@ static ValueSet *set_at(const GroupEntry *entry, const MeasureShape &measure) {
     return static_cast<ValueSet *>(values_at(entry, measure));
 }
 
-static void put_set(GroupEntry *entry, const MeasureShape &measure, ValueSet *set) {
-    memcpy(entry->values() + measure.first, &set, sizeof set);
-}
-
 static Size set_size(int32 capacity) {
     return offsetof(ValueSet, values) + sizeof(privacy::UnitValue) * capacity;
 }
@@ -46,7 +42,7 @@ static pg_attribute_always_inline void keep_value(UnitState *state, GroupEntry *
         return;
     set = with_room(state, set, limit);
     set->values[set->n++] = {hash, 0, value};
-    put_set(entry, measure, set);
+    memcpy(entry->values() + measure.first, &set, sizeof set);
 }
 
 // Returns the values in order, each once, and no more than are kept; null: there are none.
