@@ -1,6 +1,7 @@
 #include "release/fields.hpp"
 
 #include "catalog/decimals.hpp"
+#include "catalog/settings.hpp"
 
 namespace dp::release {
 
