@@ -144,7 +144,7 @@ SELECT q, pg_temp.attempt(q) AS outcome FROM (VALUES
     (13, 'SELECT count(DISTINCT amount ORDER BY amount) FROM dv_plain_dp')) v (place, q) ORDER BY place;
 RESET ROLE;
 SET ROLE regress_controller;
--- The controller's instruments: as a general query, of which there is a risk, where a row is a person.
+-- The controller's instruments. The published noise is known of general queries alone, where a row is a person.
 SELECT q, pg_temp.attempt(q) AS outcome FROM (VALUES
     (1, 'SELECT count(*) FROM dp_risk(''SELECT count(DISTINCT amount) FROM dv_plain_dp'', calibration => ''published'')'),
     (2, 'SELECT count(*) FROM dp_risk(''SELECT count(DISTINCT amount) FROM dv_dose_dp'')'),

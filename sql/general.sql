@@ -180,16 +180,16 @@ SELECT aggregate, round((noise_stddev / sqrt(2))::numeric, 6) AS sensitivity, ro
 FROM unnest(ARRAY['percentile_cont(0.5) WITHIN GROUP (ORDER BY hours_per_week)', 'percentile_cont(0.9) WITHIN GROUP (ORDER BY hours_per_week)',
                   'percentile_disc(0.5) WITHIN GROUP (ORDER BY hours_per_week)', 'min(hours_per_week)', 'max(hours_per_week)', 'min(hours_per_week), var_pop(hours_per_week)',
                   'min(hours_per_week), var_samp(hours_per_week)', 'min(hours_per_week), stddev_pop(hours_per_week)', 'min(hours_per_week), stddev(hours_per_week)', 'count(DISTINCT race)',
-                  'count(*), sum(capital_gain), avg(hours_per_week), max(age)']) aggregate,
-     LATERAL dp_risk('SELECT ' || aggregate || ' FROM people_dp', '{1}');
+                  'count(*), sum(capital_gain), max(age)']) aggregate,
+     LATERAL dp_risk('SELECT ' || aggregate || ' FROM people_dp', '{1}', calibration => 'published');
 -- l2 for Gaussian noise, classic sigma; the average moves by (upper - lower) / n there.
 SELECT round((noise_stddev / sqrt(2 * ln(1.25 / 1e-6)))::numeric, 6) AS sensitivity, round(sqrt(73.0 ^ 2 + 0.098 ^ 2), 6) AS expected
 FROM dp_risk('SELECT max(age), avg(hours_per_week) FROM people_dp', '{1}', 'gaussian', 1e-6, 'published');
 SELECT round((noise_stddev / sqrt(2 * ln(1.25 * 1000 ^ 2)))::numeric, 6) AS delta_of_the_papers
 FROM dp_risk('SELECT max(age) FROM people_dp', '{1}', 'gaussian', calibration => 'published');
 -- sound: the noise that would be drawn; for one number, or one of each group, the analytic sigma; for several by zCDP.
-SELECT round(noise_stddev::numeric, 2) AS one FROM dp_risk('SELECT max(age) FROM people_dp', '{0.5}', 'gaussian', 1e-6);
-SELECT round(noise_stddev::numeric, 2) AS group_of_seven FROM dp_risk('SELECT max(age) FROM people_dp GROUP BY marital_status', '{0.5}', 'gaussian', 1e-6);
+SELECT round(noise_stddev::numeric, 2) AS one FROM dp_risk('SELECT max(age) FROM people_dp', '{0.5}', 'gaussian', 1e-6, sensitivity => 73);
+SELECT round(noise_stddev::numeric, 2) AS group_of_seven FROM dp_risk('SELECT max(age) FROM people_dp GROUP BY marital_status', '{0.5}', 'gaussian', 1e-6, sensitivity => 73);
 SELECT round(noise_stddev::numeric, 2) AS seven FROM dp_risk('SELECT max(age) FROM people_dp GROUP BY marital_status HAVING true', '{0.5}', 'gaussian', 1e-6, sensitivity => 73);
 -- The rows of dp_risk follow from PIS, k (5 here) and the noise.
 SELECT bool_and(abs(k.rdr_max - (r.high + 5 * sensitivity / e)) < 1e-9 AND abs(k.rdr_min - (r.low + 5 * sensitivity / e)) < 1e-9
@@ -271,9 +271,9 @@ SELECT query, attempt(format('SELECT * FROM dp_risk(%L, ''{1}'', sensitivity => 
     ('SELECT max(age) FROM people_dp; SELECT 1')) r (query);
 SELECT sensitivity, attempt(format('SELECT * FROM dp_risk(%L, ''{1}'', sensitivity => %s)', 'SELECT count(*) + 1 FROM people_dp', sensitivity))
 FROM unnest('{0,-1,''NaN'',''Infinity'',1e-301,1e-300}'::text[]) sensitivity;
-SELECT attempt($$SELECT * FROM dp_risk('SELECT max(age) FROM people_dp', '{1}', exact => true)$$);
-SELECT attempt($$SELECT * FROM dp_risk('SELECT max(age) FROM people_dp', '{1}', 'gaussian')$$);
-SELECT attempt($$SELECT * FROM dp_risk('SELECT max(fnlwgt) FROM people_dp', '{1}')$$), attempt($$SELECT * FROM dp_risk('SELECT max(age * 2) FROM people_dp', '{1}')$$);
+SELECT attempt($$SELECT * FROM dp_risk('SELECT max(age) FROM people_dp', '{1}', exact => true, sensitivity => 73)$$);
+SELECT attempt($$SELECT * FROM dp_risk('SELECT max(age) FROM people_dp', '{1}', 'gaussian', sensitivity => 73)$$);
+SELECT attempt($$SELECT * FROM dp_risk('SELECT max(fnlwgt) FROM people_dp', '{1}', calibration => 'published')$$), attempt($$SELECT * FROM dp_risk('SELECT max(age * 2) FROM people_dp', '{1}', calibration => 'published')$$);
 
 -- Only the controller; whoever else asks is told nothing about the query.
 SET ROLE regress_analyst;

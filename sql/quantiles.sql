@@ -118,12 +118,12 @@ SELECT dp_request('SELECT max(n) FROM dial_dp', 'no decision would help');
 SET ROLE regress_quantile_selects;
 SELECT max(n) FROM dial_dp;
 SET ROLE regress_quantile_data;
-SELECT max(n) FROM dial_dp;
--- A risk there is of a general query alone.
+SELECT count(*) FROM (SELECT max(n) FROM dial_dp) a;
+-- The risk is that of what is drawn.
 RESET ROLE;
 SET ROLE regress_controller;
-SELECT round(noise_stddev::numeric, 2) AS general FROM dp_risk('SELECT max(n) FROM dial_dp', '{1}');
-SELECT * FROM dp_risk_output('SELECT max(n) FROM dial_dp', '{1}', 'laplace', 1);
+SELECT round(noise_stddev::numeric, 2) AS drawn FROM dp_risk('SELECT max(n) FROM dial_dp', '{1}');
+SELECT sum(individuals) AS people, min(rdr), max(rdr), count(loss) AS losses FROM dp_risk_output('SELECT max(n) FROM dial_dp', '{1}', 'laplace', 1);
 \set VERBOSITY terse
 
 -- People with several rows: each brings as many as max_rows, to the cells of one column. Where a key says that each has one, as rows.

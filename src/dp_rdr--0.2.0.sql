@@ -951,30 +951,32 @@ CREATE FUNCTION dp_risk(query text, epsilons numeric[] = NULL, mechanism text = 
                         tau_var float8 = NULL, epsilon_svt numeric = 0.1,
                         OUT epsilon numeric, OUT rdr_min float8, OUT rdr_max float8, OUT ratio float8,
                         OUT variance float8, OUT noise_stddev float8, OUT error95 float8,
-                        OUT svt_statistic float8, OUT svt_sensitivity float8, OUT svt_accept float8)
+                        OUT svt_statistic float8, OUT svt_sensitivity float8, OUT svt_accept float8,
+                        OUT noise float8, OUT rho numeric, OUT leaf integer)
     RETURNS SETOF record LANGUAGE C VOLATILE PARALLEL UNSAFE ROWS 37 AS 'MODULE_PATHNAME', 'dp_risk';
 COMMENT ON FUNCTION dp_risk(text, numeric[], text, numeric, text, boolean, numeric, float8, numeric)
-    IS 'what each epsilon would mean for the people in the table; spends nothing';
+    IS 'what each epsilon would mean for the people in the table, for each question of the statement; spends nothing';
 
 CREATE FUNCTION dp_risk_records(query text, epsilon numeric, mechanism text = 'laplace', delta numeric = NULL,
                                 calibration text = 'sound', exact boolean = false, sensitivity numeric = NULL,
+                                leaf integer = 1,
                                 OUT record jsonb, OUT individuals bigint, OUT pis float8, OUT rdr float8)
     RETURNS SETOF record LANGUAGE C VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'dp_risk_records';
-COMMENT ON FUNCTION dp_risk_records(text, numeric, text, numeric, text, boolean, numeric)
+COMMENT ON FUNCTION dp_risk_records(text, numeric, text, numeric, text, boolean, numeric, integer)
     IS 'the risk of every distinct record, riskiest first; spends nothing';
 
 CREATE FUNCTION dp_risk_output(query text, output float8[], mechanism text = 'laplace', epsilon numeric = NULL,
-                               delta numeric = NULL,
+                               delta numeric = NULL, leaf integer = 1,
                                OUT record jsonb, OUT individuals bigint, OUT rdr float8, OUT loss float8)
     RETURNS SETOF record LANGUAGE C VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'dp_risk_output';
-COMMENT ON FUNCTION dp_risk_output(text, float8[], text, numeric, numeric)
+COMMENT ON FUNCTION dp_risk_output(text, float8[], text, numeric, numeric, integer)
     IS 'what one concrete answer (its numbers row by row, aggregates left to right) says about every distinct record';
 
-CREATE FUNCTION dp_risk_summary(query text, mechanism text = 'laplace', delta numeric = NULL,
+CREATE FUNCTION dp_risk_summary(query text, mechanism text = 'laplace', delta numeric = NULL, epsilons numeric[] = NULL,
                                 OUT epsilon numeric, OUT risk text, OUT error95 float8, OUT answer_range text,
-                                OUT ratio float8)
+                                OUT ratio float8, OUT leaf integer)
     RETURNS SETOF record LANGUAGE C VOLATILE PARALLEL UNSAFE ROWS 37 AS 'MODULE_PATHNAME', 'dp_risk_summary';
-COMMENT ON FUNCTION dp_risk_summary(text, text, numeric)
+COMMENT ON FUNCTION dp_risk_summary(text, text, numeric, numeric[])
     IS 'the range of the risks at each epsilon, drawn on one logarithmic scale, beside the error and the exact answer with it';
 
 CREATE FUNCTION dp_report(relation regclass, query text = NULL, request bigint = NULL, tau float8 = NULL,

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 #include <stdexcept>
+#include <vector>
 
 #include "privacy/joint_points.hpp"
 #include "privacy/numbers.hpp"
@@ -22,49 +23,51 @@ double range_of(const Bounds &bounds) {
 
 // ---- sums, in units of 1 -------------------------------------------------------------------------------------------
 
-struct Sums {
-    double both, y_alone, x_alone, neither, y_spread, x_spread;
-    double count() const { return both + y_alone + x_alone + neither; }
-    double y() const { return both + y_alone; }
-    double x() const { return both + x_alone; }
+// Real: double, or long double where small differences count.
+template <class Real> struct SumsOf {
+    Real both, y_alone, x_alone, neither, y_spread, x_spread;
+    Real count() const { return both + y_alone + x_alone + neither; }
+    Real y() const { return both + y_alone; }
+    Real x() const { return both + x_alone; }
 };
+using Sums = SumsOf<double>;
 
-Sums sums_of(const JointSums &sums) {
-    const auto one = static_cast<double>(joint_one(sums.kind));
-    return {static_cast<double>(sums.both) / one,     static_cast<double>(sums.y_alone) / one,
-            static_cast<double>(sums.x_alone) / one,  static_cast<double>(sums.neither) / one,
-            static_cast<double>(sums.y_spread) / one, static_cast<double>(sums.x_spread) / one};
+template <class Real = double> SumsOf<Real> sums_of(const JointSums &sums) {
+    const auto one = static_cast<Real>(joint_one(sums.kind));
+    return {static_cast<Real>(sums.both) / one,     static_cast<Real>(sums.y_alone) / one,
+            static_cast<Real>(sums.x_alone) / one,  static_cast<Real>(sums.neither) / one,
+            static_cast<Real>(sums.y_spread) / one, static_cast<Real>(sums.x_spread) / one};
 }
 
 // ---- numbers of a and b, in [0, 1] ---------------------------------------------------------------------------------
 
-double bounded_mean(double sum, double count) {
-    return std::clamp<double>(sum / std::max(1.0, count), 0, 1);
+template <class Real> Real bounded_mean(Real sum, Real count) {
+    return std::clamp<Real>(sum / std::max<Real>(1, count), 0, 1);
 }
 
 // a b of the population less the product of the means: a determinant, so that a sum that all rows add the same to leaves no trace.
-double covariance_of(const Sums &sums) {
-    const double c = std::max(1.0, sums.count());
-    return std::clamp<double>(sums.both / c * (sums.neither / c) - sums.y_alone / c * (sums.x_alone / c), -0.25, 0.25);
+template <class Real> Real covariance_of(const SumsOf<Real> &sums) {
+    const Real c = std::max<Real>(1, sums.count());
+    return std::clamp<Real>(sums.both / c * (sums.neither / c) - sums.y_alone / c * (sums.x_alone / c), -0.25, 0.25);
 }
 
 // The mean of a is known, and that of a (1-a): a^2 is the difference.
-double variance_of(double sum, double spread, double count) {
-    const double mean = bounded_mean(sum, count);
-    return std::clamp<double>(mean * (1 - mean) - spread / std::max(1.0, count), 0, 0.25);
+template <class Real> Real variance_of(Real sum, Real spread, Real count) {
+    const Real mean = bounded_mean(sum, count);
+    return std::clamp<Real>(mean * (1 - mean) - spread / std::max<Real>(1, count), 0, 0.25);
 }
 
-double quotient_or_zero(double a, double b) {
+template <class Real> Real quotient_or_zero(Real a, Real b) {
     return b > 0 ? a / b : 0;
 }
 
-double correlation_of(const Sums &sums) {
-    const double c = sums.count();
-    const double variances = variance_of(sums.y(), sums.y_spread, c) * variance_of(sums.x(), sums.x_spread, c);
-    return std::clamp<double>(quotient_or_zero(covariance_of(sums), std::sqrt(variances)), -1, 1);
+template <class Real> Real correlation_of(const SumsOf<Real> &sums) {
+    const Real c = sums.count();
+    const Real variances = variance_of(sums.y(), sums.y_spread, c) * variance_of(sums.x(), sums.x_spread, c);
+    return std::clamp<Real>(quotient_or_zero(covariance_of(sums), std::sqrt(variances)), -1, 1);
 }
 
-double slope_of(const Sums &sums) {
+template <class Real> Real slope_of(const SumsOf<Real> &sums) {
     return quotient_or_zero(covariance_of(sums), variance_of(sums.x(), sums.x_spread, sums.count()));
 }
 
@@ -303,6 +306,70 @@ Interval joint_interval(Aggregate fn, const JointSums &sums, const JointBounds &
 
 Interval joint_covariance_range(const JointSums &sums, double h) {
     return covariance_in_box(sums_of(sums), h);
+}
+
+// ---- for the controller --------------------------------------------------------------------------------------------
+
+namespace {
+
+// Returns the number in units of its largest change (formulas.md 1.2a).
+template <class Real> Real scaled_number(Aggregate fn, const SumsOf<Real> &sums, const JointBounds &bounds) {
+    const Real c = sums.count();
+    switch (fn) {
+    case Aggregate::covar_samp:
+        return 2 * covariance_of(sums) * std::max<Real>(2, c) / (std::max<Real>(2, c) - 1);
+    case Aggregate::corr:
+        return correlation_of(sums);
+    case Aggregate::regr_r2:
+        return correlation_of(sums) * correlation_of(sums);
+    case Aggregate::regr_slope:
+        return slope_of(sums);
+    case Aggregate::regr_intercept:
+        return bounded_mean(sums.y(), c) - slope_of(sums) * (bounded_mean(sums.x(), c) - origin_of(bounds.x));
+    default:
+        return 4 * covariance_of(sums);
+    }
+}
+
+// A slope has no largest change: its distances count as 1 at most.
+double limited(Aggregate fn, double distance) {
+    return fn == Aggregate::regr_slope || fn == Aggregate::regr_intercept ? std::clamp<double>(distance, -1, 1) : distance;
+}
+
+} // namespace
+
+double joint_change(Aggregate fn, const JointSums &sums, const JointSums &without, const JointBounds &bounds) {
+    const long double change = scaled_number(fn, sums_of<long double>(sums), bounds) -
+                               scaled_number(fn, sums_of<long double>(without), bounds);
+    return limited(fn, std::fabs(static_cast<double>(change)));
+}
+
+Distance joint_error(Aggregate fn, const MeasureNoise &noise, const JointBounds &bounds, const JointSums &sums) {
+    const Sums exact = sums_of(sums);
+    const double scale = scale_of_noise(noise) / static_cast<double>(joint_one(sums.kind));
+    const double truth = scaled_number(fn, exact, bounds);
+    std::vector<double> errors;
+    for (const NoisePoint &z : noise_points(noise.mechanism)) {
+        const Sums noisy{exact.both + scale * z[0],    exact.y_alone + scale * z[1],  exact.x_alone + scale * z[2],
+                         exact.neither + scale * z[3], exact.y_spread + scale * z[4], exact.x_spread + scale * z[5]};
+        errors.push_back(limited(fn, scaled_number(fn, noisy, bounds) - truth));
+    }
+    return distance_of(errors);
+}
+
+double joint_unit(Aggregate fn, const JointBounds &bounds) {
+    switch (fn) {
+    case Aggregate::covar_pop:
+        return finite(area_of(bounds) / 4);
+    case Aggregate::covar_samp:
+        return finite(area_of(bounds) / 2);
+    case Aggregate::regr_slope:
+        return finite(slope_unit(bounds));
+    case Aggregate::regr_intercept:
+        return range_of(bounds.y);
+    default:
+        return 1;
+    }
 }
 
 } // namespace dp::privacy

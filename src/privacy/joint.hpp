@@ -8,6 +8,7 @@
 #include "privacy/joint_points.hpp"
 #include "privacy/mechanism.hpp"
 #include "privacy/pair_release.hpp"
+#include "privacy/noise_points.hpp"
 
 namespace dp::privacy {
 
@@ -48,5 +49,16 @@ Interval joint_interval(Aggregate fn, const JointSums &sums, const JointBounds &
 // The range of covariances of a and b over all sums, none below 0, that are off by h at most: a part of what intervals are computed
 // from.
 Interval joint_covariance_range(const JointSums &sums, double h);
+
+
+// ---- for the controller (1.2a) -------------------------------------------------------------------------------------
+
+// Returns the unit that such a number's distances are told in: the most that one record moves it by; of a slope or an intercept
+// a size that they seldom exceed, beyond which a distance counts as 1.
+double joint_unit(Aggregate fn, const JointBounds &bounds);
+// Returns how far a number moves when a record is left out, in that unit.
+double joint_change(Aggregate fn, const JointSums &sums, const JointSums &without, const JointBounds &bounds);
+// Computes the error of a number, in that unit, from the points of noise_points().
+Distance joint_error(Aggregate fn, const MeasureNoise &noise, const JointBounds &bounds, const JointSums &sums);
 
 } // namespace dp::privacy

@@ -10,53 +10,6 @@
 
 namespace dp::privacy {
 
-double leave_one_out_count(bool has_value) {
-    return has_value ? 1 : 0;
-}
-
-double leave_one_out_sum(bool has_value, double v) {
-    return has_value ? std::fabs(v) : 0;
-}
-
-namespace {
-
-// Returns the sum of squared deviations, from sums in long double.
-long double squared_deviation(std::int64_t n, long double sum, long double squares) {
-    return n == 0 ? 0 : std::max(0.0L, squares - sum * sum / static_cast<long double>(n));
-}
-
-long double spread_of_sums(Aggregate fn, std::int64_t n, long double sum, long double squares) {
-    const bool sample = is_sample(fn);
-    if (n < (sample ? 2 : 1))
-        return 0;
-    const long double variance = squared_deviation(n, sum, squares) / static_cast<long double>(sample ? n - 1 : n);
-    return is_deviation(fn) ? std::sqrt(variance) : variance;
-}
-
-} // namespace
-
-double spread_of_group(Aggregate fn, const GroupState &group) {
-    return static_cast<double>(spread_of_sums(fn, group.values, group.positions, group.squares));
-}
-
-double leave_one_out_spread(Aggregate fn, const GroupState &group, bool has_value, double t) {
-    if (!has_value)
-        return 0;
-    const long double p = t;
-    const long double without = spread_of_sums(fn, group.values - 1, group.positions - p, group.squares - p * p);
-    return static_cast<double>(std::fabs(spread_of_sums(fn, group.values, group.positions, group.squares) - without));
-}
-
-double leave_one_out_avg(const GroupState &group, bool has_value, double v, double z) {
-    if (!has_value)
-        return 0;
-    // The last value takes the average with it: the aggregate becomes NULL, which stands for z.
-    if (group.values <= 1)
-        return std::fabs(v - z);
-    // |v - S/n| as |n v - S| / n: for values far from zero the difference is formed before anything is rounded.
-    const long double n = group.values;
-    return static_cast<double>(std::fabs(n * v - group.sum) / n / (n - 1));
-}
 // ---- values --------------------------------------------------------------------------------------------------------
 
 // PostgreSQL's order: NaN equals NaN and is larger than every number.

@@ -111,21 +111,4 @@ RiskRow risk_row(const PisProfile &profile, Mechanism mechanism, Epsilon epsilon
 // Returns PIS + noise for Laplace noise, sqrt(PIS^2 + noise) for Gaussian.
 double rdr_of(double pis, Mechanism mechanism, double noise);
 
-// ---- Leave-one-out closed forms (1.4) ----
-// Per-coordinate difference when a row with value v, clamped to the declared bounds, leaves a group. z: the declared null
-// value. A row whose argument is NULL or NaN has no value: it changes nothing but COUNT(*).
-struct GroupState {
-    std::int64_t rows = 0;   // c
-    std::int64_t values = 0; // n: non-NULL arguments
-    long double sum = 0;
-    long double positions = 0,
-                squares = 0; // of a triple: sums of t and t^2, t in [-1, 1] the position between the bounds
-};
-double leave_one_out_count(bool has_value);
-double leave_one_out_sum(bool has_value, double v);
-double leave_one_out_avg(const GroupState &group, bool has_value, double v, double z);
-// Does the same for a variance or deviation of positions (privacy/triple), whose value leaves at position t.
-double leave_one_out_spread(Aggregate fn, const GroupState &group, bool has_value, double t);
-double spread_of_group(Aggregate fn, const GroupState &group);
-
 } // namespace dp::privacy

@@ -1,10 +1,10 @@
 #include "privacy/triple.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <vector>
 
+#include "privacy/noise_points.hpp"
 #include "privacy/numbers.hpp"
 #include "privacy/pair_release.hpp"
 
@@ -139,40 +139,6 @@ double largest_spread_change(Aggregate fn) {
 
 namespace {
 
-using Point = std::array<double, 3>;
-
-double laplace_quantile(double u) {
-    return u < 0.5 ? std::log(2 * u) : -std::log(2 * (1 - u));
-}
-
-double normal_quantile(double u) {
-    return u < 0.5 ? -normal_upper_quantile(u) : u > 0.5 ? normal_upper_quantile(1 - u) : 0;
-}
-
-// Korobov's lattice, shifted, each point with its mirror image: the noise is symmetric.
-std::vector<Point> points_of(double (*quantile)(double)) {
-    constexpr int n = 1021, generator = 306;
-    constexpr std::array<double, 3> shift{0, 0.37, 0.71};
-    std::vector<Point> points;
-    for (int i = 0; i < n; ++i) {
-        Point point{}, mirror{};
-        long step = 1;
-        for (std::size_t k = 0; k < 3; ++k, step = step * generator % n) {
-            const double u = std::fmod((static_cast<double>(i * step % n) + 0.5) / n + shift[k], 1.0);
-            point[k] = quantile(std::clamp<double>(u, 1e-7, 1 - 1e-7));
-            mirror[k] = -point[k];
-        }
-        points.push_back(point);
-        points.push_back(mirror);
-    }
-    return points;
-}
-
-const std::vector<Point> &points_of(bool laplace) {
-    static const std::vector<Point> of_laplace = points_of(laplace_quantile), of_gaussian = points_of(normal_quantile);
-    return laplace ? of_laplace : of_gaussian;
-}
-
 // Returns the printed number in units of its largest change.
 double printed(Aggregate fn, const Sums &sums, const Bounds &bounds) {
     const double c = sums.count(), s1 = sums.squares + 0.5 * sums.middle, s0 = sums.rest + 0.5 * sums.middle;
@@ -199,9 +165,9 @@ double triple_error(Aggregate fn, const MeasureNoise &noise, const Bounds &bound
     const double n = moments.count, t = moments.sum, q = moments.squares;
     const Sums exact{0.25 * (n + 2 * t + q), 0.5 * (n - q), 0.25 * (n - 2 * t + q)}; // w = (1 + position)/2
     const double truth = printed(fn, exact, bounds);
-    const std::vector<Point> &points = points_of(laplace);
+    const std::vector<NoisePoint> &points = noise_points(noise.mechanism);
     double sum = 0;
-    for (const Point &z : points) {
+    for (const NoisePoint &z : points) {
         const Sums noisy{exact.squares + scale * z[0], exact.middle + scale * z[1], exact.rest + scale * z[2]};
         const double error = std::fabs(printed(fn, noisy, bounds) - truth);
         sum += laplace ? error : error * error;

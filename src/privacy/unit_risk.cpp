@@ -25,14 +25,6 @@ double l1_norm(const int128 *values, std::size_t groups, std::size_t width, std:
     return static_cast<double>(sum);
 }
 
-// Norm::groups; of one coordinate the l2 norm.
-double norm_of_groups(const int128 *values, std::size_t groups, std::size_t width, std::size_t first, std::size_t n) {
-    double norm = 0;
-    for (std::size_t g = 0; g < groups; ++g)
-        norm = std::hypot(norm, l1_norm(values + g * width, 1, width, first, n));
-    return norm;
-}
-
 } // namespace
 
 void measure_norms(const std::vector<Measure> &measures, const int128 *values, std::size_t groups, double *norms) {
@@ -43,24 +35,6 @@ void measure_norms(const std::vector<Measure> &measures, const int128 *values, s
         *norms++ = l1_norm(values, groups, width, first, n);
         first += n;
     }
-}
-
-double unit_pis(Mechanism mechanism, const std::vector<Measure> &measures, const std::vector<Norm> &norms,
-                const std::vector<std::uint64_t> &sensitivities, const int128 *values, std::size_t groups) {
-    const std::size_t width = width_of(measures);
-    double pis = 0;
-    std::size_t first = 0;
-    for (std::size_t j = 0; j < measures.size(); ++j) {
-        const auto n = static_cast<std::size_t>(measures[j].coordinates());
-        const bool laplace = mechanism == Mechanism::laplace;
-        const bool summed = laplace || (measures[j].has_parts() && norms[j] == Norm::l1);
-        const double norm =
-            summed ? l1_norm(values, groups, width, first, n) : norm_of_groups(values, groups, width, first, n);
-        const double part = norm / static_cast<double>(sensitivities[j]);
-        pis = laplace ? pis + part : std::hypot(pis, part);
-        first += n;
-    }
-    return pis;
 }
 
 double share_left(std::size_t measures, const double *brought, const double *kept) {

@@ -38,35 +38,25 @@ void check_mechanism(const rows::Question *question, const Terms &terms) {
                "They are drawn from a histogram, at a price in epsilon: no noise is added to them.", ranges);
 }
 
-// They are drawn for a share of epsilon, whatever the rows are; nobody knows how far a row moves them.
+// They are drawn for a share of epsilon, whatever the rows are. How far a row moves them depends on the others.
 static void check_quantiles(const rows::Question *question, const Terms &terms) {
     if (!rows::has_quantile(question))
         return;
     check_mechanism(question, terms);
-    if (terms.algorithm != Algorithm::within_domain && terms.algorithm != Algorithm::profile &&
-        terms.algorithm != Algorithm::approved)
-        refuse(
-            "min, max and percentiles are not supported where epsilon is chosen from the data",
-            "It is chosen by how far each row moves the answer, and a percentile may move from one end to the other.",
-            ranges);
+    if (is_selected(terms.algorithm))
+        refuse("min, max and percentiles are not supported where epsilon is selected by tau_var",
+               "How far a row moves a percentile depends on the others, so a selection has no bound.", ranges);
+    if (terms.algorithm == Algorithm::find_from_output)
+        refuse("min, max and percentiles are not supported with the indicator \"output\"",
+               "They are drawn from a histogram: no noise is added to them.", "Use the indicator 'expected'.");
     if (terms.wanted.asked())
         refuse("within and error95 are not supported for min, max and percentiles",
                "How far they are off depends on where the rows lie; known is how far their rank is off.",
                "Leave them out: dp_explain() tells the rank.");
 }
 
-// How far one row moves them is not compared with their noise (rows/two_column_checks).
-static void check_joint(const rows::Question *question, const Terms &terms) {
-    if (rows::has_joint(question) && terms.algorithm == Algorithm::within_data)
-        refuse(
-            "covariances, correlations and lines of regression are not supported where epsilon is chosen from the data",
-            "It is chosen by how far each row moves the answer, which is not compared with the noise of several sums.",
-            "Ask for sums and averages: avg(x), avg(y), sum(x * y).");
-}
-
 void check_policy(const rows::Question *question, const Terms &terms) {
     check_quantiles(question, terms);
-    check_joint(question, terms);
     // The width of an interval is that of the noise.
     if (terms.algorithm == Algorithm::within_data && has_interval(question))
         refuse("dp_low and dp_high are not supported under within_data",

@@ -190,7 +190,7 @@ static Permitted from_printed(const rows::Question *question, const Terms &terms
 
 Permitted from_risks(const rows::Question *question, const Terms &terms, const risk::Memo *memo, double pis_min,
                      double pis_max, const NoiseTerms &known) {
-    return risk::prints_pairs(question) ? from_printed(question, terms, memo, pis_min, pis_max, known)
+    return risk::depends_on_group(question) ? from_printed(question, terms, memo, pis_min, pis_max, known)
                                         : from_bound(question, terms, pis_min, pis_max, known);
 }
 
@@ -205,7 +205,7 @@ static Permitted from_data(const rows::Search &search, const Terms &terms) {
     // An empty table has no RDR: the price from public facts stands in (section 2, edge cases).
     if (memo->rows == 0)
         return from_public_facts(question, terms);
-    if (terms.exact && !risk::prints_pairs(question))
+    if (terms.exact && !risk::depends_on_group(question))
         return from_exact_risk(question, terms, memo);
     double first = groups ? memo->profile_a->lower_median() : memo->profile->min();
     double second = groups ? memo->profile_b->lower_median() : memo->profile->max();

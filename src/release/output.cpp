@@ -12,6 +12,8 @@
 #include "risk/unit_changes.hpp"
 #include "release/random.hpp"
 #include "release/steps.hpp"
+#include "rows/counted_values.hpp"
+#include "rows/quantiles.hpp"
 
 namespace dp::release {
 
@@ -34,8 +36,7 @@ struct Subject {
 // ---- the subject ---------------------------------------------------------------------------------------------------
 
 // Core region. change: of the record, with room for its group in front.
-static void add_record(const risk::Record &record, const double *change, Subject *subject) {
-    int group = record.group;
+static void add_record(int64 individuals, int group, const double *change, Subject *subject) {
     std::vector<double> way(change, change + subject->width + 1);
     way[0] = group;
     bool changes = std::any_of(way.begin() + 1, way.end(), [](double change) { return change != 0; });
@@ -45,7 +46,7 @@ static void add_record(const risk::Record &record, const double *change, Subject
     }
     for (int c = 0; c < subject->width; c++)
         subject->sums[static_cast<std::size_t>(group) * subject->width + c] +=
-            static_cast<native128>(way[c + 1]) * record.individuals;
+            static_cast<native128>(way[c + 1]) * individuals;
     subject->way.push_back(std::move(way));
 }
 
@@ -83,7 +84,9 @@ static void read_subject(const rows::Question *question, const risk::Memo *memo,
     for (int64 i = 0; i < memo->nrecords; i++) {
         CHECK_FOR_INTERRUPTS();
         risk::change_of(question, memo, privacy::Calibration::sound, i, change + 1);
-        border::core([&] { add_record(*memo->records.at(i), change, subject); });
+        const int group = risk::group_of(memo, i);
+        const int64 individuals = memo->records.at(i)->individuals;
+        border::core([&] { add_record(individuals, group, change, subject); });
     }
     border::core([&] { keep_different_ways(subject); });
     pfree(change);
@@ -197,6 +200,13 @@ Answer answer_from_output(const Checked &checked) {
     const rows::Question *question = checked.question;
     const Terms &terms = checked.terms;
     risk::check_units(question, {privacy::Calibration::sound, false, false, true});
+    if (rows::counts_values(question)) // how many there are is not the sum of what each record brings
+        rows::refuse_values("the indicator \"output\"", "Use the indicator 'expected'.");
+    if (rows::has_quantile(question))
+        ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+                        errmsg("min, max and percentiles are not supported with the indicator \"output\""),
+                        errdetail("They are drawn from a histogram: no noise is added to them."),
+                        errhint("Use the indicator 'expected'.")));
     risk::Memo *memo =
         risk::leave_one_out(checked.search(), terms.mechanism, privacy::Calibration::sound, risk::Detail::changes);
     // Nobody is there whose risk an output could show: the price from public facts stands in, as for the expectation.

@@ -27,6 +27,12 @@ void check_selectable(const rows::Question *question) {
         rows::refuse_values("a selection of epsilon by tau_var", "Ask under a policy with tau.");
     for (int j = 0; j < question->nmeasures; j++) {
         const privacy::Measure &measure = (*question->measures)[j];
+        if (measure.kind == privacy::MeasureKind::quantile)
+            ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+                            errmsg("epsilon cannot be selected by tau_var for min, max and percentiles"),
+                            errdetail("How far a row moves a percentile depends on the others, so a selection has no "
+                                      "bound."),
+                            errhint("Ask under a policy with tau.")));
         if (!measure.has_parts())
             continue;
         const char *column = rows::argument_text(question, measure.calls.front());

@@ -1,64 +1,217 @@
 #include "risk/change.hpp"
 
 #include <algorithm>
+#include <cmath>
 
-#include "privacy/triple.hpp"
-#include "risk/leave_one_row_out.hpp"
+#include "privacy/quantile_law.hpp"
 #include "risk/memory.hpp"
 
 namespace dp::risk {
 
+// ---- numbers -------------------------------------------------------------------------------------------------------
+
+static const privacy::Measure &measure_of(const rows::Question *question, int j) {
+    return (*question->measures)[j];
+}
+
+static bool is_quantile(const rows::Question *question, int j) {
+    return measure_of(question, j).kind == privacy::MeasureKind::quantile;
+}
+
+bool depends_on_group(const rows::Question *question) {
+    for (int j = 0; j < question->nmeasures; j++)
+        if (measure_of(question, j).has_parts() || is_quantile(question, j))
+            return true;
+    return false;
+}
+
+privacy::PrintedNumber number_of(const rows::Question *question, int aggregate) {
+    const int j = question->measure_of[aggregate];
+    const privacy::Bounds *bounds = question->bounds[j];
+    const double rows = static_cast<double>((*question->sensitivities)[j]) /
+                        privacy::sensitivity_of_row(measure_of(question, j), bounds);
+    return {question->leaf->aggregates[aggregate].fn, measure_of(question, j).kind, bounds,
+            rows::bounds_of_x(question, j), Max(rows, 1.0)};
+}
+
+int first_coordinate_of(const rows::Question *question, int measure) {
+    int first = 0;
+    for (int j = 0; j < measure; j++)
+        first += measure_of(question, j).coordinates();
+    return first;
+}
+
+int first_cell_of(const rows::Question *question, int measure) {
+    int first = 0;
+    for (int j = 0; j < measure; j++)
+        first += is_quantile(question, j) ? question->grids[j]->cells : 0;
+    return first;
+}
+
+std::vector<privacy::NoiseMeasure> noise_measures(const rows::Question *question) {
+    std::vector<privacy::NoiseMeasure> measures;
+    int groups = question->thresholded ? 1 : question->ngroups; // k = k1 when groups are discovered (section 2)
+    for (int j = 0; j < question->nmeasures; j++)
+        measures.push_back({static_cast<double>((*question->measures)[j].coordinates()) * groups,
+                            static_cast<double>((*question->sensitivities)[j])});
+    return measures;
+}
+
+// ---- groups --------------------------------------------------------------------------------------------------------
+
+void begin_parts(const rows::Question *question, Memo *memo, Size groups_memory) {
+    const int width = question->ncoordinates;
+    memo->records = border::Spill<Record>::make(1, share_of_memory());
+    memo->parts = border::Spill<Part>::make(1, share_of_memory());
+    memo->changes = border::Spill<native128>::make(width, share_of_memory());
+    memo->cells = border::Spill<privacy::CellCount>::make(1, share_of_memory());
+    memo->sums = border::Spill<native128>::make(width, groups_memory);
+    memo->excess = border::Spill<double>::make(1, share_of_memory());
+    if (question->ncells > 0)
+        memo->counts = static_cast<int64 *>(palloc0(sizeof(int64) * question->ngroups * question->ncells));
+}
+
+void add_to_group(const rows::Question *question, Memo *memo, int group, const privacy::int128 *change,
+                  int64 individuals) {
+    while (memo->sums.count() <= group)
+        memo->sums.append();
+    privacy::int128 *sums = memo->sums.change(group);
+    for (int c = 0; c < question->ncoordinates; c++)
+        sums[c] += change[c] * individuals;
+}
+
+void finish_counts(const rows::Question *question, Memo *memo) {
+    for (int group = 0; memo->counts != nullptr && group < question->ngroups; group++)
+        for (int j = 0; j < question->nmeasures; j++) {
+            int64 *counts = memo->counts + int64{group} * question->ncells + first_cell_of(question, j);
+            for (int i = 1; is_quantile(question, j) && i < question->grids[j]->cells; i++)
+                counts[i] += counts[i - 1];
+        }
+}
+
+Group group_at(const rows::Question *question, const Memo *memo, int group) {
+    return {memo->sums.at(group),
+            memo->counts == nullptr ? nullptr : memo->counts + int64{group} * question->ncells};
+}
+
+// ---- sensitivities -------------------------------------------------------------------------------------------------
+
+static double norm(privacy::Mechanism mechanism, double so_far, double part) {
+    return mechanism == privacy::Mechanism::laplace ? so_far + part : std::hypot(so_far, part);
+}
+
+// Returns the exact quantile of a group, without what somebody has in its cells.
+static double quantile_without(const rows::Question *question, int j, const Group &group,
+                               const privacy::CellCount *cells, int ncells) {
+    const privacy::Grid &grid = *question->grids[j];
+    const privacy::Measure &measure = measure_of(question, j);
+    const int first = first_cell_of(question, j);
+    std::vector<privacy::CellCount> own;
+    for (int i = 0; i < ncells; i++)
+        if (cells[i].cell >= first && cells[i].cell < first + grid.cells)
+            own.push_back({cells[i].cell - first, cells[i].count});
+    return privacy::exact_quantile(grid, question->leaf->aggregates[measure.calls.front()].fn,
+                                   privacy::exact_cell(group.upto + first, grid.cells, measure.fraction, own.data(),
+                                                       static_cast<int>(own.size())));
+}
+
+// `sound`: of a count or a sum the part of D_j that is brought; of numbers that are printed how far they move. Core region.
+static double part_of_measure(const rows::Question *question, privacy::Mechanism mechanism, double so_far, int j,
+                              const Group &group, int first, const privacy::int128 *change,
+                              const privacy::CellCount *cells, int ncells) {
+    const privacy::Measure &measure = measure_of(question, j);
+    if (is_quantile(question, j))
+        return norm(mechanism, so_far,
+                    std::fabs(quantile_without(question, j, group, nullptr, 0) -
+                              quantile_without(question, j, group, cells, ncells)) /
+                        privacy::width_of(*question->grids[j]));
+    if (!measure.has_parts())
+        return norm(mechanism, so_far,
+                    std::fabs(static_cast<double>(change[first])) / static_cast<double>((*question->sensitivities)[j]));
+    for (int call : measure.calls)
+        so_far = norm(mechanism, so_far,
+                      privacy::change_of_number(number_of(question, call), group.sums + first, change + first));
+    return so_far;
+}
+
+double pis_of_change(const rows::Question *question, privacy::Mechanism mechanism, double so_far, const Group &group,
+                     const privacy::int128 *change, const privacy::CellCount *cells, int ncells) {
+    return border::core([&] {
+        double pis = so_far;
+        for (int j = 0, first = 0; j < question->nmeasures; first += measure_of(question, j++).coordinates())
+            pis = part_of_measure(question, mechanism, pis, j, group, first, change, cells, ncells);
+        return pis;
+    });
+}
+
+// `published`: what a record does to one aggregate in its own unit (1.4).
+static double published_change(const rows::Question *question, const Group &group, const privacy::int128 *change,
+                               int aggregate) {
+    const int j = question->measure_of[aggregate], first = first_coordinate_of(question, j);
+    const privacy::Measure &measure = measure_of(question, j);
+    if (!measure.has_parts())
+        return std::fabs(static_cast<double>(change[first])) * privacy::unit_of(measure, question->bounds[j]);
+    const privacy::PrintedNumber number = number_of(question, aggregate);
+    return privacy::change_of_number(number, group.sums + first, change + first) * privacy::unit_of_number(number);
+}
+
+// Copies the cells of a part: the list is read elsewhere meanwhile.
+static privacy::CellCount *cells_of(const Memo *memo, const Part &part) {
+    auto *cells = static_cast<privacy::CellCount *>(palloc(sizeof(privacy::CellCount) * (part.ncells + 1)));
+    for (int i = 0; i < part.ncells; i++)
+        cells[i] = *memo->cells.at(part.first_cell + i);
+    return cells;
+}
+
+double pis_of_record(const rows::Question *question, const Memo *memo, privacy::Mechanism mechanism,
+                     privacy::Calibration calibration, int64 record) {
+    const Record one = *memo->records.at(record);
+    double pis = 0;
+    for (int i = 0; i < one.nparts; i++) {
+        const Part part = *memo->parts.at(one.first_part + i);
+        const Group group = group_at(question, memo, part.group);
+        const privacy::int128 *change = memo->changes.at(one.first_part + i);
+        if (calibration == privacy::Calibration::published) {
+            for (int a = 0; a < question->leaf->naggregates; a++)
+                pis = norm(mechanism, pis, border::core([&] { return published_change(question, group, change, a); }));
+            continue;
+        }
+        privacy::CellCount *cells = part.ncells == 0 ? nullptr : cells_of(memo, part);
+        pis = pis_of_change(question, mechanism, pis, group, change, cells, part.ncells);
+        if (cells != nullptr)
+            pfree(cells);
+    }
+    return pis;
+}
+
 // ---- changes -------------------------------------------------------------------------------------------------------
+
+int group_of(const Memo *memo, int64 record) {
+    const Record *one = memo->records.at(record);
+    return one->nparts == 0 ? -1 : memo->parts.at(one->first_part)->group;
+}
 
 int change_width(const rows::Question *question, privacy::Calibration calibration) {
     return calibration == privacy::Calibration::sound ? question->ncoordinates : question->leaf->naggregates;
 }
 
-static void released_change(const rows::Question *question, const Contribution *contributions, double *change) {
-    for (int j = 0; j < question->nmeasures; j++) {
-        const Contribution &contribution = contributions[j];
-        double there = contribution.there ? 1 : 0, point = static_cast<double>(contribution.point);
-        switch ((*question->measures)[j].kind) {
-        case privacy::MeasureKind::count:
-            *change++ = there;
-            break;
-        case privacy::MeasureKind::sum:
-            *change++ = there * point;
-            break;
-        case privacy::MeasureKind::pair:
-            *change++ = there * point;
-            *change++ = there * static_cast<double>(privacy::pair_one - contribution.point);
-            break;
-        case privacy::MeasureKind::triple: {
-            privacy::TriplePoint parts =
-                privacy::to_triple_point(privacy::pair_lattice(*question->bounds[j]), contribution.value)
-                    .value_or(privacy::TriplePoint{});
-            *change++ = there * static_cast<double>(parts.squares);
-            *change++ = there * static_cast<double>(privacy::pair_one - parts.squares - parts.rest);
-            *change++ = there * static_cast<double>(parts.rest);
-            break;
-        }
-        case privacy::MeasureKind::quantile: // have no risk (rows/quantiles)
-        case privacy::MeasureKind::products:
-        case privacy::MeasureKind::moments:
-            for (int c = 0; c < (*question->measures)[j].coordinates(); c++)
-                *change++ = 0;
-            break;
-        }
-    }
-}
-
 void change_of(const rows::Question *question, const Memo *memo, privacy::Calibration calibration, int64 record,
                double *change) {
-    for (int c = 0; c < change_width(question, calibration); c++)
-        change[c] = 0;
-    if (memo->records.at(record)->group < 0)
+    std::fill_n(change, change_width(question, calibration), 0.0);
+    const Record one = *memo->records.at(record);
+    if (one.nparts == 0)
         return;
-    if (calibration == privacy::Calibration::sound)
-        released_change(question, memo->contributions.at(record), change);
-    else
+    const privacy::int128 *brought = memo->changes.at(one.first_part);
+    if (calibration == privacy::Calibration::sound) {
+        for (int c = 0; c < question->k1; c++)
+            change[c] = static_cast<double>(brought[c]);
+        return;
+    }
+    const Group group = group_at(question, memo, memo->parts.at(one.first_part)->group);
+    border::core([&] {
         for (int a = 0; a < question->leaf->naggregates; a++)
-            change[a] = published_pis(question, memo, record, a);
+            change[a] = published_change(question, group, brought, a);
+    });
 }
 
 static bool is_one_of(const Record *record, People people) {
@@ -129,46 +282,33 @@ privacy::ExactRdr released_rdr(const rows::Question *question, const privacy::Re
 
 // ---- the exact answer ----------------------------------------------------------------------------------------------
 
-static double value_of(const rows::Question *question, int aggregate, const privacy::GroupState &state) {
-    privacy::Aggregate fn = question->leaf->aggregates[aggregate].fn;
-    switch (fn) {
-    case privacy::Aggregate::count_star:
-    case privacy::Aggregate::count:
-    case privacy::Aggregate::count_units: // of units that have one row
-        return static_cast<double>(state.values);
-    case privacy::Aggregate::sum:
-        return static_cast<double>(state.sum);
-    case privacy::Aggregate::avg: {
-        const privacy::Bounds &bounds = *question->bounds[question->measure_of[aggregate]];
-        // The average of no values is the middle (1.4).
-        return state.values == 0 ? bounds.low + (bounds.high - bounds.low) / 2
-                                 : static_cast<double>(state.sum / state.values);
-    }
-    default:
-        return privacy::spread_of_group(fn, state) *
-               privacy::spread_unit(fn, *question->bounds[question->measure_of[aggregate]]);
-    }
-    return 0;
+// Core region.
+static double printed_answer(const rows::Question *question, const Group &group, int aggregate,
+                             const privacy::CellCount *cells, int ncells) {
+    const int j = question->measure_of[aggregate], first = first_coordinate_of(question, j);
+    const privacy::Measure &measure = measure_of(question, j);
+    if (is_quantile(question, j))
+        return quantile_without(question, j, group, cells, ncells);
+    return measure.has_parts()
+               ? privacy::exact_number(number_of(question, aggregate), group.sums + first)
+               : static_cast<double>(group.sums[first]) * privacy::unit_of(measure, question->bounds[j]);
 }
 
 double exact_answer(const rows::Question *question, const Memo *memo, int group, int aggregate) {
-    return value_of(question, aggregate, memo->states.at(group)[question->measure_of[aggregate]]);
+    const Group at = group_at(question, memo, group);
+    return border::core([&] { return printed_answer(question, at, aggregate, nullptr, 0); });
 }
 
 double answer_without(const rows::Question *question, const Memo *memo, int64 record, int aggregate) {
-    int measure = question->measure_of[aggregate];
-    privacy::GroupState state = memo->states.at(memo->records.at(record)->group)[measure];
-    const Contribution &contribution = memo->contributions.at(record)[measure];
-    if (contribution.there) {
-        state.values--;
-        state.sum -= contribution.value;
-        if ((*question->measures)[measure].kind == privacy::MeasureKind::triple) {
-            const long double position = privacy::position_of(*question->bounds[measure], contribution.value);
-            state.positions -= position;
-            state.squares -= position * position;
-        }
-    }
-    return value_of(question, aggregate, state);
+    const int64 at = memo->records.at(record)->first_part;
+    const Part part = *memo->parts.at(at);
+    const privacy::CellCount *cells = cells_of(memo, part);
+    Group group = group_at(question, memo, part.group);
+    auto *sums = static_cast<privacy::int128 *>(palloc(sizeof(privacy::int128) * (question->ncoordinates + 1)));
+    for (int c = 0; c < question->ncoordinates; c++)
+        sums[c] = group.sums[c] - memo->changes.at(at)[c];
+    group.sums = sums;
+    return border::core([&] { return printed_answer(question, group, aggregate, cells, part.ncells); });
 }
 
 } // namespace dp::risk

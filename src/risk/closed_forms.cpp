@@ -364,9 +364,7 @@ static bool add_own_differences(Work *work, int64 n, int a) {
     for (int64 i = 0; i < n; i++) {
         const Brought brought = work->brought.at(i)[a];
         if (brought.there)
-            add_difference(work, i,
-                           fn == privacy::Aggregate::count ? privacy::leave_one_out_count(true)
-                                                           : privacy::leave_one_out_sum(true, brought.value));
+            add_difference(work, i, fn == privacy::Aggregate::count ? 1 : std::fabs(brought.value));
     }
     return true;
 }

@@ -1,17 +1,20 @@
 #include "risk/leave_one_row_out.hpp"
 
-#include <cmath>
+#include <algorithm>
 
 #include "border/permissions.hpp"
 #include "border/scope.hpp"
 #include "border/walk.hpp"
 #include "catalog/foreign_part.hpp"
-#include "privacy/triple.hpp"
+#include "privacy/joint.hpp"
+#include "query/two_columns.hpp"
 #include "risk/memory.hpp"
-#include "risk/printed_risk.hpp"
+#include "risk/people_read.hpp"
 #include "risk/scan_statement.hpp"
 #include "risk/unit_changes.hpp"
 #include "rows/aggregate_arguments.hpp"
+#include "rows/cell_calls.hpp"
+#include "rows/counted_values.hpp"
 #include "rows/engine.hpp"
 #include "rows/nodes.hpp"
 #include "rows/reader.hpp"
@@ -33,7 +36,7 @@ struct Projection {
     List *columns;        // int: attribute numbers of the table
     int *key_column;      // per key: position of its value among the outputs (0-based)
     int *filter_column;   // per filter: position of its flag among the outputs (0-based)
-    int *argument_column; // per measure that is summed: position of its value among the outputs (0-based)
+    int *argument_column; // per measure of values: position of the value, of y before x, of the cell or of the digest
     int *present_column;  // per measure: position of the flag of count(x), or -1
     int people_column;    // position of the flag of group a, before that of b
     int count_column;     // position of count(*)
@@ -52,10 +55,10 @@ static bool collect_columns(Node *node, void *context) {
     return border::walk_expression(node, collect_columns, context);
 }
 
-// The column that a measure sums; 0: it sums an expression, or counts.
+// The column that a measure sums; 0: it sums an expression, or counts, or what is read is made of it.
 static AttrNumber summed_column(const rows::Question *question, int j) {
-    return question->bounds[j] == nullptr ? InvalidAttrNumber
-                                          : question->argument_columns[(*question->measures)[j].calls.front()];
+    const bool summed = question->bounds[j] != nullptr && question->grids[j] == nullptr;
+    return summed ? question->argument_columns[(*question->measures)[j].calls.front()] : InvalidAttrNumber;
 }
 
 static void choose_columns(Projection *projection, bool keep_records) {
@@ -107,26 +110,42 @@ static void add_keys(Projection *projection) {
         }
 }
 
+// Lists what is read of a measure's argument: y and x of two columns, the cell of a quantile, the digest of a counted value; else the value.
+static List *read_of_argument(const rows::Question *question, int j) {
+    const privacy::Measure &measure = (*question->measures)[j];
+    Node *argument = rows::argument_node(question, measure.calls.front());
+    if (measure.of_values)
+        return list_make1(rows::value_digest(argument));
+    if (measure.kind == privacy::MeasureKind::quantile)
+        return list_make1(rows::cell_of_row(question, j));
+    return privacy::is_joint(measure.kind) ? query::joint_parts(argument) : list_make1(argument);
+}
+
 // Values of columns are there already; those of an expression come once, however many measures sum them.
 static void add_arguments(Projection *projection) {
     const rows::Question *question = projection->question;
-    auto *computed = static_cast<int *>(palloc0(sizeof(int) * (list_length(question->leaf->arguments) + 1)));
+    List *read = NIL, *places = NIL;
     projection->argument_column = static_cast<int *>(palloc0(sizeof(int) * (question->nmeasures + 1)));
     for (int j = 0; j < question->nmeasures; j++) {
-        if (question->bounds[j] == nullptr)
+        if (question->bounds[j] == nullptr && !(*question->measures)[j].of_values)
             continue;
         AttrNumber column = summed_column(question, j);
         if (column != InvalidAttrNumber) {
             projection->argument_column[j] = position_of(projection, column);
             continue;
         }
-        int call = (*question->measures)[j].calls.front();
-        int *place = &computed[question->leaf->aggregates[call].argument]; // 1-based
-        if (*place == 0) {
-            add_group(projection->query, rows::argument_node(question, call));
-            *place = list_length(projection->query->targetList);
-        }
-        projection->argument_column[j] = *place - 1;
+        List *values = read_of_argument(question, j);
+        ListCell *cell, *place;
+        projection->argument_column[j] = list_length(projection->query->targetList);
+        forboth(cell, read, place, places)
+            if (equal(lfirst(cell), values))
+                projection->argument_column[j] = lfirst_int(place);
+        if (projection->argument_column[j] < list_length(projection->query->targetList))
+            continue;
+        read = lappend(read, values);
+        places = lappend_int(places, projection->argument_column[j]);
+        foreach (cell, values)
+            add_group(projection->query, static_cast<Node *>(lfirst(cell)));
     }
 }
 
@@ -206,85 +225,131 @@ static void order_by_keys(Projection *projection) {
 // ---- one record ----------------------------------------------------------------------------------------------------
 
 namespace {
-// How the argument of a SUM or AVG is read from a record of the memo.
+// How the argument of a measure is read from a record of the memo.
 struct Argument {
     int position;
     rows::ValueKind kind;
-    privacy::SumLattice lattice;
+    privacy::SumLattice sum;
+    privacy::JointLattice pair; // of one column its first part
 };
 
 struct Work {
     const rows::Question *question;
     Projection *projection;
-    privacy::Mechanism mechanism;
-    privacy::Calibration calibration;
-    Memo *memo;
+    PeopleRead people;
     Argument *arguments;         // per measure
-    bool keep;                   // records, groups and contributions: there is a second look at each
-    Contribution *contributions; // of the record that is read
+    privacy::int128 *change;     // of the record that is read
+    privacy::CellCount *cells;
     // The group of the last record, where equality tells groups apart: the statement brings them group by group.
     MemoryContext key_context;
     NullableDatum *key; // per key
     FmgrInfo **compare; // per key
-    int64 inside;       // individuals
-    privacy::PisProfile *profile, *profile_a, *profile_b;
-    int64 inside_a, inside_b;
-    uint64 kept_when_checked; // values of the profiles
 };
 } // namespace
 
-static Contribution contribution_of(const Work *work, const Datum *values, const bool *nulls, int j) {
-    const rows::Question *question = work->question;
+static bool passes(const Work *work, const Datum *values, int j) {
+    const privacy::Measure &measure = (*work->question->measures)[j];
+    const int present = work->projection->present_column[j];
+    return (measure.filter < 0 || DatumGetBool(values[work->projection->filter_column[measure.filter]])) &&
+           (present < 0 || DatumGetBool(values[present]));
+}
+
+// The aggregates of the internal statement read values so (rows/cell_points).
+static void change_of_values(const Work *work, const Datum *values, const bool *nulls, int j,
+                             privacy::int128 *change) {
     const Argument &argument = work->arguments[j];
+    const privacy::MeasureKind kind = (*work->question->measures)[j].kind;
+    const Datum datum = values[argument.position];
+    if (nulls[argument.position] || (privacy::is_joint(kind) && nulls[argument.position + 1]))
+        return;
+    if (kind == privacy::MeasureKind::sum)
+        change[0] = rows::sum_point(argument.sum, argument.kind, datum).value_or(0);
+    else if (kind == privacy::MeasureKind::pair) {
+        if (auto point = rows::pair_point(argument.pair.y, argument.kind, datum)) {
+            change[0] = *point;
+            change[1] = privacy::pair_one - *point;
+        }
+    } else if (kind == privacy::MeasureKind::triple) {
+        if (auto point = privacy::to_triple_point(argument.pair.y, rows::double_value(argument.kind, datum))) {
+            change[0] = point->squares;
+            change[1] = privacy::pair_one - point->squares - point->rest;
+            change[2] = point->rest;
+        }
+    } else if (auto point = privacy::to_joint_point(argument.pair, DatumGetFloat8(datum),
+                                                    DatumGetFloat8(values[argument.position + 1]),
+                                                    privacy::joint_one(kind))) {
+        const privacy::int128 parts[] = {point->both,    point->y_alone,  point->x_alone,
+                                         point->neither, point->y_spread, point->x_spread};
+        std::copy_n(parts, privacy::coordinates_of(kind), change);
+    }
+}
+
+// Fills work->change and work->cells; returns how many cells there are.
+static int read_change(Work *work, const Datum *values, const bool *nulls) {
+    const rows::Question *question = work->question;
+    int ncells = 0, first = 0, first_cell = 0;
+    memset(work->change, 0, sizeof(privacy::int128) * question->ncoordinates);
+    for (int j = 0; j < question->nmeasures; j++) {
+        const privacy::Measure &measure = (*question->measures)[j];
+        const int position = work->arguments[j].position;
+        const bool quantile = measure.kind == privacy::MeasureKind::quantile;
+        if (passes(work, values, j) && !measure.of_values) {
+            if (quantile && !nulls[position])
+                work->cells[ncells++] = {first_cell + DatumGetInt32(values[position]), 1};
+            else if (measure.kind == privacy::MeasureKind::count)
+                work->change[first] = 1;
+            else if (!quantile)
+                change_of_values(work, values, nulls, j, work->change + first);
+        }
+        first_cell += quantile ? question->grids[j]->cells : 0;
+        first += measure.coordinates();
+    }
+    return ncells;
+}
+
+static Argument argument_of(const rows::Question *question, int j) {
     const privacy::Measure &measure = (*question->measures)[j];
-    if (measure.filter >= 0 && !DatumGetBool(values[work->projection->filter_column[measure.filter]]))
-        return Contribution{};
-    if (work->projection->present_column[j] >= 0 && !DatumGetBool(values[work->projection->present_column[j]]))
-        return Contribution{};
     const privacy::Bounds *bounds = question->bounds[j];
-    if (bounds == nullptr)
-        return Contribution{true, 0, 0};
-    Datum datum = values[argument.position];
-    double value = nulls[argument.position] ? get_float8_nan() : rows::double_value(argument.kind, datum);
-    if (std::isnan(value))
-        return Contribution{};
-    // The aggregates of the internal statement read it so: a value that is not NaN has a point.
-    int64 point;
-    if (measure.kind == privacy::MeasureKind::pair)
-        point = *privacy::to_pair_point(privacy::pair_lattice(*bounds), value);
-    else if (measure.kind == privacy::MeasureKind::triple)
-        point = privacy::to_triple_point(privacy::pair_lattice(*bounds), value)->squares;
-    else if (rows::is_integer(argument.kind) && argument.lattice.scale == 1)
-        point = privacy::to_sum_point_integer(argument.lattice, rows::integer_value(argument.kind, datum));
-    else
-        point = *privacy::to_sum_point(argument.lattice, value);
-    return Contribution{true, Min(Max(value, bounds->low), bounds->high), point};
+    Argument argument = {};
+    if (bounds == nullptr || measure.kind == privacy::MeasureKind::quantile)
+        return argument;
+    if (!privacy::is_joint(measure.kind))
+        argument.kind = rows::value_kind(exprType(rows::argument_node(question, measure.calls.front())));
+    border::core([&] {
+        if (measure.kind == privacy::MeasureKind::sum)
+            argument.sum = privacy::sum_lattice(*bounds);
+        else if (privacy::is_joint(measure.kind))
+            argument.pair = privacy::joint_lattice({*bounds, *question->second_bounds[j]});
+        else
+            argument.pair.y = privacy::pair_lattice(*bounds);
+    });
+    return argument;
 }
 
 static void read_arguments(Work *work) {
     const rows::Question *question = work->question;
     work->arguments = static_cast<Argument *>(palloc0(sizeof(Argument) * (question->nmeasures + 1)));
     for (int j = 0; j < question->nmeasures; j++) {
-        if (question->bounds[j] == nullptr)
-            continue;
-        Oid type = exprType(rows::argument_node(question, (*question->measures)[j].calls.front()));
-        privacy::SumLattice lattice = border::core([&] { return privacy::sum_lattice(*question->bounds[j]); });
-        work->arguments[j] = Argument{work->projection->argument_column[j], rows::value_kind(type), lattice};
+        work->arguments[j] = argument_of(question, j);
+        work->arguments[j].position = work->projection->argument_column[j];
     }
+    work->change = static_cast<privacy::int128 *>(palloc0(sizeof(privacy::int128) * (question->ncoordinates + 1)));
+    work->cells =
+        static_cast<privacy::CellCount *>(palloc0(sizeof(privacy::CellCount) * (question->nmeasures + 1)));
 }
 
 // ---- groups of the records -----------------------------------------------------------------------------------------
 
 static bool by_equality(const Work *work) {
     return work->question->leaf->nkeys > 0 &&
-           !(work->calibration == privacy::Calibration::sound && !work->question->thresholded);
+           !(work->people.calibration == privacy::Calibration::sound && !work->question->thresholded);
 }
 
 // Groups of the result: records with equal keys, by the equality that GROUP BY uses (1.0 and 1.00 are one group).
 static void prepare_groups(Work *work) {
     const query::Leaf *leaf = work->question->leaf;
     if (!by_equality(work)) {
-        work->memo->ngroups = leaf->nkeys == 0 ? 1 : work->question->ngroups;
+        work->people.memo->ngroups = leaf->nkeys == 0 ? 1 : work->question->ngroups;
         return;
     }
     work->key_context = AllocSetContextCreate(CurrentMemoryContext, "dp_rdr group", ALLOCSET_SMALL_SIZES);
@@ -335,171 +400,12 @@ static int declared_group(const Work *work, const Datum *values, const bool *nul
 static int group_of(Work *work, const Datum *values, const bool *nulls) {
     if (!by_equality(work))
         return declared_group(work, values, nulls);
-    if (work->memo->ngroups == 0 || !is_same_group(work, values, nulls)) {
+    Memo *memo = work->people.memo;
+    if (memo->ngroups == 0 || !is_same_group(work, values, nulls)) {
         remember_group(work, values, nulls);
-        work->memo->ngroups++;
+        memo->ngroups++;
     }
-    return work->memo->ngroups - 1;
-}
-
-static void make_room_for_groups(Work *work, int64 n) {
-    while (work->memo->states.count() < n)
-        work->memo->states.append();
-}
-
-static void add_position(privacy::GroupState *state, long double position, int64 individuals) {
-    state->positions += position * individuals;
-    state->squares += position * position * individuals;
-}
-
-static void add_to_group(Work *work, int group, const Contribution *contributions, int64 individuals) {
-    int m = work->question->nmeasures;
-    if (group < 0)
-        return;
-    make_room_for_groups(work, static_cast<int64>(group) + 1);
-    privacy::GroupState *states = work->memo->states.change(group);
-    for (int j = 0; j < m; j++) {
-        privacy::GroupState &state = states[j];
-        state.rows += individuals;
-        if (contributions[j].there) {
-            state.values += individuals;
-            state.sum += static_cast<long double>(contributions[j].value) * individuals;
-            if ((*work->question->measures)[j].kind == privacy::MeasureKind::triple)
-                add_position(&state, privacy::position_of(*work->question->bounds[j], contributions[j].value),
-                             individuals);
-        }
-    }
-}
-
-// ---- sensitivities -------------------------------------------------------------------------------------------------
-
-// `sound`: of the vector that is released, scaled so that every measure has sensitivity 1. (Of a pair, what it prints.)
-static double sound_part(const rows::Question *question, const Contribution &contribution, int j) {
-    if (!contribution.there)
-        return 0;
-    return (*question->measures)[j].kind == privacy::MeasureKind::sum
-               ? std::fabs(static_cast<double>(contribution.point)) / static_cast<double>((*question->sensitivities)[j])
-               : 1;
-}
-
-double published_pis(const rows::Question *question, const Memo *memo, int64 record, int aggregate) {
-    int j = question->measure_of[aggregate];
-    const Contribution &contribution = memo->contributions.at(record)[j];
-    privacy::Aggregate fn = question->leaf->aggregates[aggregate].fn;
-    switch (fn) {
-    case privacy::Aggregate::count_star:
-    case privacy::Aggregate::count:
-    case privacy::Aggregate::count_units: // of units that have one row
-        return privacy::leave_one_out_count(contribution.there);
-    case privacy::Aggregate::sum:
-        return privacy::leave_one_out_sum(contribution.there, contribution.value);
-    case privacy::Aggregate::avg: {
-        const privacy::Bounds &bounds = *question->bounds[j];
-        return privacy::leave_one_out_avg(memo->states.at(memo->records.at(record)->group)[j], contribution.there,
-                                          contribution.value, bounds.low + (bounds.high - bounds.low) / 2);
-    }
-    default: {
-        const privacy::Bounds &bounds = *question->bounds[j];
-        const privacy::GroupState &state = memo->states.at(memo->records.at(record)->group)[j];
-        return privacy::spread_unit(fn, bounds) *
-               privacy::leave_one_out_spread(fn, state, contribution.there,
-                                             privacy::position_of(bounds, contribution.value));
-    }
-    }
-    return 0;
-}
-
-static double norm(privacy::Mechanism mechanism, double so_far, double part) {
-    return mechanism == privacy::Mechanism::laplace ? so_far + part : std::hypot(so_far, part);
-}
-
-// Whether it prints what is computed from several sums.
-static bool has_parts(const rows::Question *question, int j) {
-    return (*question->measures)[j].has_parts();
-}
-
-// Returns the PIS of a record that is in a group. i: its number, where something depends on its group's states.
-static double pis_of(const Work *work, const Contribution *contributions, int64 i) {
-    const rows::Question *question = work->question;
-    double pis = 0;
-    if (work->calibration == privacy::Calibration::sound)
-        for (int j = 0; j < question->nmeasures; j++)
-            pis = norm(work->mechanism, pis,
-                       has_parts(question, j) ? printed_part(question, work->memo, work->mechanism, i, j)
-                                              : sound_part(question, contributions[j], j));
-    else
-        for (int a = 0; a < question->leaf->naggregates; a++)
-            pis = norm(work->mechanism, pis, published_pis(question, work->memo, i, a));
-    return pis;
-}
-
-static int64 smallest_average(const Work *work) {
-    const rows::Question *question = work->question;
-    int64 smallest = 0;
-    if (!prints_pairs(question))
-        return 0;
-    for (int64 group = 0; group < work->memo->ngroups; group++) {
-        const privacy::GroupState *states = work->memo->states.at(group);
-        for (int j = 0; j < question->nmeasures; j++)
-            if (has_parts(question, j) && states[j].values > 0 && (smallest == 0 || states[j].values < smallest))
-                smallest = states[j].values;
-    }
-    return smallest;
-}
-
-// Core region.
-static void add_to_profiles(Work *work, double pis, int64 individuals, bool in_a, bool in_b) {
-    work->profile->add(pis, individuals);
-    if (in_a) {
-        work->profile_a->add(pis, individuals);
-        work->inside_a += individuals;
-    }
-    if (in_b) {
-        work->profile_b->add(pis, individuals);
-        work->inside_b += individuals;
-    }
-}
-
-// After each record. Different values are kept for Gaussian noise, and of groups of people.
-static void check_profiles(Work *work) {
-    constexpr uint64 at_times = 65536;
-    uint64 kept = work->profile->kept() + work->profile_a->kept() + work->profile_b->kept();
-    if (kept < work->kept_when_checked + at_times)
-        return;
-    work->kept_when_checked = kept;
-    check_memory(32.0 * static_cast<double>(kept), psprintf(UINT64_FORMAT " different risks", kept),
-                 work->profile->kept() > 0 ? "use Laplace noise" : nullptr);
-}
-
-static void look_again(Work *work) {
-    Memo *memo = work->memo;
-    for (int64 i = 0; i < memo->nrecords; i++) {
-        CHECK_FOR_INTERRUPTS();
-        Record *record = memo->records.change(i);
-        if (record->group >= 0)
-            record->pis = pis_of(work, memo->contributions.at(i), i);
-        border::core([&] { add_to_profiles(work, record->pis, record->individuals, record->in_a, record->in_b); });
-        check_profiles(work);
-    }
-}
-
-static void finish(Work *work) {
-    Memo *memo = work->memo;
-    make_room_for_groups(work, memo->ngroups);
-    if (work->keep)
-        look_again(work);
-    border::core([&] {
-        work->profile->add(0, memo->outside);
-        work->profile_a->add(0, memo->members_a - work->inside_a);
-        work->profile_b->add(0, memo->members_b - work->inside_b);
-    });
-    memo->profile = work->profile;
-    memo->profile_a = work->profile_a;
-    memo->profile_b = work->profile_b;
-    memo->groups_present = memo->ngroups;
-    memo->smallest_group = smallest_average(work);
-    memo->averages =
-        work->calibration == privacy::Calibration::sound ? averages_of_groups(work->question, memo) : nullptr;
+    return memo->ngroups - 1;
 }
 
 // ---- reading -------------------------------------------------------------------------------------------------------
@@ -517,29 +423,32 @@ static TupleDesc describe(const Projection *projection) {
     return BlessTupleDesc(desc);
 }
 
-static void read_record(Work *work, const Datum *values, const bool *nulls) {
-    Memo *memo = work->memo;
+// Adds the values of the record that are counted once each.
+static void add_values(Work *work, int group, const Datum *values, const bool *nulls, int64 individuals) {
     const rows::Question *question = work->question;
-    int64 individuals = DatumGetInt64(values[work->projection->count_column]);
+    for (int j = 0, first = 0; j < question->nmeasures; first += (*question->measures)[j++].coordinates()) {
+        const int position = work->arguments[j].position;
+        if ((*question->measures)[j].of_values && passes(work, values, j) && !nulls[position])
+            add_value(&work->people, group, first, DatumGetPointer(values[position]), individuals);
+    }
+}
+
+static void read_record(Work *work, const Datum *values, const bool *nulls) {
+    const Projection *projection = work->projection;
+    Memo *memo = work->people.memo;
+    int64 individuals = DatumGetInt64(values[projection->count_column]);
     if (individuals == 0) // without columns to group by there is one row even if there are no records
         return;
-    bool people = work->projection->people.a != nullptr;
-    bool in_a = people && DatumGetBool(values[work->projection->people_column]);
-    bool in_b = people && DatumGetBool(values[work->projection->people_column + 1]);
+    bool people = projection->people.a != nullptr;
+    bool in_a = people && DatumGetBool(values[projection->people_column]);
+    bool in_b = people && DatumGetBool(values[projection->people_column + 1]);
     int group = group_of(work, values, nulls);
-    Contribution *contributions = work->keep ? memo->contributions.append() : work->contributions;
-    for (int j = 0; j < question->nmeasures; j++)
-        contributions[j] = contribution_of(work, values, nulls, j);
-    add_to_group(work, group, contributions, individuals);
-    work->inside += individuals;
-    if (!work->keep) {
-        double pis = group < 0 ? 0 : pis_of(work, contributions, -1);
-        border::core([&] { add_to_profiles(work, pis, individuals, in_a, in_b); });
-        check_profiles(work);
-        return;
+    if (group >= 0) {
+        const int ncells = read_change(work, values, nulls);
+        add_part(&work->people, group, work->change, work->cells, ncells, individuals);
+        add_values(work, group, values, nulls, individuals);
     }
-    *memo->records.append() = Record{individuals, 0, group, in_a, in_b};
-    memo->nrecords++;
+    end_person(&work->people, individuals, in_a, in_b);
     if (memo->kept != nullptr)
         tuplestore_putvalues(memo->kept, memo->desc, const_cast<Datum *>(values), const_cast<bool *>(nulls));
 }
@@ -560,9 +469,9 @@ static int64 read_records(Work *work) {
 
 // Everybody, and the members of people's groups, whether or not the query's WHERE accepts them.
 static void count_people(Work *work, int64 met) {
-    Memo *memo = work->memo;
+    Memo *memo = work->people.memo;
     const PeopleGroups &people = work->projection->people;
-    memo->rows = met == not_known ? work->inside : met;
+    memo->rows = met == not_known ? work->people.inside : met;
     if (work->question->where == nullptr ? people.a == nullptr : met != not_known)
         return;
     Query *query = base_query(work->question, all_people(work->question));
@@ -576,45 +485,22 @@ static void count_people(Work *work, int64 met) {
     run_counts(query, counts, work->question->checked);
     // Units without a row here count as well. On other nodes rows may have gone since those were read.
     int64 everybody = work->question->units == nullptr ? counts[0] : count_units(work->question);
-    memo->rows = Max(everybody, work->inside);
+    memo->rows = Max(everybody, work->people.inside);
     memo->members_a = counts[1];
     memo->members_b = counts[2];
     memo->members_both = counts[3];
 }
 
-static void prepare_work(Work *work, Detail detail) {
-    Memo *memo = work->memo;
-    int m = work->question->nmeasures;
-    // An average's moves, and all of the published ones, depend on their group: known when all records have been read.
-    work->keep = detail >= Detail::changes || work->calibration == privacy::Calibration::published ||
-                 prints_pairs(work->question);
-    work->contributions = static_cast<Contribution *>(palloc0(sizeof(Contribution) * (work->question->nmeasures + 1)));
-    using Keep = privacy::PisProfile::Keep;
-    // With Laplace noise every RDR is its PIS and a constant: one variance serves all candidates.
-    bool values =
-        (detail == Detail::profile || detail == Detail::changes) && work->mechanism != privacy::Mechanism::laplace;
-    work->profile = border::context_new<privacy::PisProfile>(values ? Keep::values : Keep::range);
-    work->profile_a = border::context_new<privacy::PisProfile>();
-    work->profile_b = border::context_new<privacy::PisProfile>();
-    if (detail == Detail::records)
-        memo->kept = tuplestore_begin_heap(false, false, work_mem);
-    memo->records = border::Spill<Record>::make(1, share_of_memory());
-    memo->contributions = border::Spill<Contribution>::make(m, share_of_memory());
-    memo->states = border::Spill<privacy::GroupState>::make(m, share_of_memory());
-    memo->excess = border::Spill<double>::make(1, share_of_memory());
-    memo->by_group = by_equality(work);
-    prepare_groups(work);
-}
-
 static void run(Work *work) {
+    Memo *memo = work->people.memo;
     border::SettingsScope settings = border::SettingsScope::enter();
     border::RoleScope role = border::RoleScope::enter(work->question->settings->owner);
     border::PathScope path = border::PathScope::enter(); // an analyst comes here, too, under within_data
     rows::pin_nodes(work->question->settings->relation);
     PushActiveSnapshot(GetActiveSnapshot());
     count_people(work, read_records(work));
-    work->memo->outside = work->memo->rows - work->inside;
-    finish(work);
+    memo->outside = memo->rows - work->people.inside;
+    finish_people(&work->people);
     PopActiveSnapshot();
     path.leave();
     role.leave();
@@ -634,24 +520,14 @@ Memo *leave_one_out(const rows::Uncharged &right, privacy::Mechanism mechanism, 
     Work work = {};
     work.question = question;
     work.projection = &projection;
-    work.mechanism = mechanism;
-    work.calibration = calibration;
-    work.memo = memo;
+    work.people = begin_people(question, mechanism, calibration, memo, detail, share_of_memory());
     if (by_equality(&work))
         order_by_keys(&projection);
+    memo->by_group = by_equality(&work);
     read_arguments(&work);
-    prepare_work(&work, detail);
+    prepare_groups(&work);
     run(&work);
     return memo;
-}
-
-std::vector<privacy::NoiseMeasure> noise_measures(const rows::Question *question) {
-    std::vector<privacy::NoiseMeasure> measures;
-    int groups = question->thresholded ? 1 : question->ngroups; // k = k1 when groups are discovered (section 2)
-    for (int j = 0; j < question->nmeasures; j++)
-        measures.push_back({static_cast<double>((*question->measures)[j].coordinates()) * groups,
-                            static_cast<double>((*question->sensitivities)[j])});
-    return measures;
 }
 
 } // namespace dp::risk

@@ -18,10 +18,4 @@ struct PeopleGroups {
 Memo *leave_one_out(const rows::Uncharged &right, privacy::Mechanism mechanism, privacy::Calibration calibration,
                     Detail detail, const PeopleGroups &people = {});
 
-// `published`: what a record does to one aggregate (1.4); its group must be one of the result.
-double published_pis(const rows::Question *question, const Memo *memo, int64 record, int aggregate);
-
-// k_j and D_j of the released vector, for the noise term N(eps): all declared groups count.
-std::vector<privacy::NoiseMeasure> noise_measures(const rows::Question *question);
-
 } // namespace dp::risk

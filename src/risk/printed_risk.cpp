@@ -3,8 +3,8 @@
 #include <cmath>
 
 #include "privacy/noise.hpp"
-#include "privacy/triple.hpp"
-#include "rows/units.hpp"
+#include "rows/quantiles.hpp"
+#include "rows/two_column_checks.hpp"
 
 namespace dp::risk {
 
@@ -13,18 +13,10 @@ using privacy::MeasureKind;
 using privacy::Mechanism;
 using rows::Question;
 
-bool prints_pairs(const Question *question) {
-    if (rows::is_clipped(question)) // the sums that are drawn tell units of many rows from those of few (9.6)
-        return false;
-    for (int j = 0; j < question->nmeasures; j++)
-        if ((*question->measures)[j].has_parts())
-            return true;
-    return false;
-}
-
-static bool prints_triples(const Question *question) {
+// Variances, what is of two columns and quantiles are no integrals: their laws are summed over points, or over cells.
+static bool prints_by_points(const Question *question) {
     for (const privacy::Measure &measure : *question->measures)
-        if (measure.kind == MeasureKind::triple)
+        if (measure.kind != MeasureKind::count && measure.kind != MeasureKind::sum && measure.kind != MeasureKind::pair)
             return true;
     return false;
 }
@@ -39,47 +31,14 @@ const privacy::ReleasePlan *plan_in_context(const Question *question, Mechanism 
     return plan;
 }
 
-// ---- what a record moves -------------------------------------------------------------------------------------------
-
-static double change_of_printed(const Question *question, const Memo *memo, int64 record, int measure, Aggregate fn) {
-    const Contribution &contribution = memo->contributions.at(record)[measure];
-    const privacy::Bounds &bounds = *question->bounds[measure];
-    if (privacy::is_spread(fn))
-        return privacy::leave_one_out_spread(fn, memo->states.at(memo->records.at(record)->group)[measure],
-                                             contribution.there, privacy::position_of(bounds, contribution.value));
-    switch (fn) {
-    case Aggregate::sum:
-        return privacy::leave_one_out_sum(contribution.there, contribution.value);
-    case Aggregate::avg:
-        return privacy::leave_one_out_avg(memo->states.at(memo->records.at(record)->group)[measure], contribution.there,
-                                          contribution.value, 0.5 * bounds.low + 0.5 * bounds.high);
-    default:
-        return privacy::leave_one_out_count(contribution.there);
-    }
-}
-
-double printed_part(const Question *question, const Memo *memo, Mechanism mechanism, int64 record, int measure) {
-    double part = 0;
-    for (int call : (*question->measures)[measure].calls) {
-        Aggregate fn = question->leaf->aggregates[call].fn;
-        double one = change_of_printed(question, memo, record, measure, fn) /
-                     privacy::largest_printed_change(fn, *question->bounds[measure]);
-        part = mechanism == Mechanism::laplace ? part + one : std::hypot(part, one);
-    }
-    return part;
-}
-
 // ---- the noise of all groups ---------------------------------------------------------------------------------------
-
-static privacy::PairTotals totals_of(const Question *question, const privacy::GroupState &state, int measure) {
-    return privacy::pair_totals(*question->bounds[measure], static_cast<double>(state.values), state.sum);
-}
 
 // Counts and sums of their own, in one group. Core region.
 static double other_noise(const Question *question, const privacy::ReleasePlan &plan) {
     double term = 0;
     for (int j = 0; j < question->nmeasures; j++) {
-        if ((*question->measures)[j].has_parts())
+        const privacy::Measure &measure = (*question->measures)[j];
+        if (measure.has_parts() || measure.kind == MeasureKind::quantile)
             continue;
         double D = static_cast<double>((*question->sensitivities)[j]);
         term += plan.mechanism == Mechanism::laplace
@@ -89,41 +48,53 @@ static double other_noise(const Question *question, const privacy::ReleasePlan &
     return term;
 }
 
-// Core region. What the pair of one group prints.
+// Core region. What the pair of one group prints: for the search for the least.
 static double pair_noise(const Question *question, const privacy::ReleasePlan &plan, int measure,
-                         const privacy::PairTotals &totals, double term) {
-    for (int call : (*question->measures)[measure].calls)
-        term += privacy::printed_error(question->leaf->aggregates[call].fn, plan.noise[measure],
-                                       *question->bounds[measure], totals);
-    return term;
-}
-
-// Core region. The same of a triple.
-static double triple_noise(const Question *question, const privacy::ReleasePlan &plan, int measure,
-                           const privacy::GroupState &state, double term) {
-    const privacy::Moments3 moments = {static_cast<double>(state.values), static_cast<double>(state.positions),
-                                       static_cast<double>(state.squares)};
-    for (int call : (*question->measures)[measure].calls)
-        term += privacy::triple_error(question->leaf->aggregates[call].fn, plan.noise[measure],
-                                      *question->bounds[measure], moments);
-    return term;
-}
-
-// Core region. The same of all its pairs and triples.
-static double pairs_noise(const Question *question, const privacy::ReleasePlan &plan,
-                          const privacy::GroupState *states) {
+                         const privacy::PairTotals &totals) {
     double term = 0;
-    for (int j = 0; j < question->nmeasures; j++)
-        if ((*question->measures)[j].kind == MeasureKind::pair)
-            term = pair_noise(question, plan, j, totals_of(question, states[j], j), term);
-        else if ((*question->measures)[j].kind == MeasureKind::triple)
-            term = triple_noise(question, plan, j, states[j], term);
+    for (int call : (*question->measures)[measure].calls) {
+        const privacy::PrintedNumber number = number_of(question, call);
+        const double weight = privacy::weight_of_rows(number.fn, number.rows);
+        term += privacy::printed_error(number.fn, plan.noise[measure], *number.bounds, totals) *
+                (plan.mechanism == Mechanism::laplace ? weight : weight * weight);
+    }
     return term;
 }
 
-static bool is_empty(const Question *question, const privacy::GroupState *states) {
-    for (int j = 0; j < question->nmeasures; j++)
-        if (states[j].values != 0)
+privacy::Distance quantile_error(const Question *question, const privacy::ReleasePlan &plan, int measure,
+                                 const Group &group) {
+    const privacy::Grid &grid = *question->grids[measure];
+    const privacy::Measure &one = (*question->measures)[measure];
+    const Aggregate fn = question->leaf->aggregates[one.calls.front()].fn;
+    const int64 *upto = group.upto + first_cell_of(question, measure);
+    std::vector<std::int64_t> counts(static_cast<std::size_t>(grid.cells));
+    for (int i = 0; i < grid.cells; i++)
+        counts[i] = upto[i] - (i == 0 ? 0 : upto[i - 1]);
+    return privacy::quantile_distance(
+        grid, fn, privacy::cell_probabilities(counts.data(), grid.cells, one.fraction, plan.noise[measure]),
+        privacy::exact_quantile(grid, fn, privacy::exact_cell(upto, grid.cells, one.fraction)));
+}
+
+// Core region. All numbers of a group that are computed from several sums, or drawn.
+static double numbers_noise(const Question *question, const privacy::ReleasePlan &plan, const Group &group) {
+    double term = 0;
+    for (int j = 0, first = 0; j < question->nmeasures; first += (*question->measures)[j++].coordinates()) {
+        const privacy::Measure &measure = (*question->measures)[j];
+        if (measure.kind == MeasureKind::quantile)
+            term += quantile_error(question, plan, j, group).mean;
+        for (int call : measure.calls)
+            if (measure.has_parts())
+                term += privacy::error_of_number(number_of(question, call), plan.noise[j], group.sums + first);
+    }
+    return term;
+}
+
+static bool is_empty(const Question *question, const Group &group) {
+    for (int c = 0; c < question->ncoordinates; c++)
+        if (group.sums[c] != 0)
+            return false;
+    for (int i = question->ncells - 1; i >= 0; i--)
+        if (group.upto[i] != 0)
             return false;
     return true;
 }
@@ -139,9 +110,11 @@ struct Empty {
 static double noise_of_nobody(const Question *question, const privacy::ReleasePlan *plan, Empty *empty) {
     if (empty->known)
         return empty->noise;
-    auto *nobody = static_cast<privacy::GroupState *>(palloc0(sizeof(privacy::GroupState) * (question->nmeasures + 1)));
-    *empty = Empty{true, border::core([&] { return pairs_noise(question, *plan, nobody); })};
-    pfree(nobody);
+    auto *sums = static_cast<privacy::int128 *>(palloc0(sizeof(privacy::int128) * (question->ncoordinates + 1)));
+    auto *upto = static_cast<int64 *>(palloc0(sizeof(int64) * (question->ncells + 1)));
+    *empty = Empty{true, border::core([&] { return numbers_noise(question, *plan, Group{sums, upto}); })};
+    pfree(sums);
+    pfree(upto);
     return empty->noise;
 }
 
@@ -173,12 +146,13 @@ static int count_pairs(const Question *question) {
 const Averages *averages_of_groups(const Question *question, const Memo *memo) {
     int measure = -1;
     if (!question->thresholded || count_averages(question, &measure) != 1 || count_pairs(question) != 1 ||
-        prints_triples(question))
+        prints_by_points(question))
         return nullptr;
     Averages *averages = begin_averages();
+    const int first = first_coordinate_of(question, measure);
     for (int64 group = 0; group < memo->ngroups; group++) {
         CHECK_FOR_INTERRUPTS();
-        add_average(averages, totals_of(question, memo->states.at(group)[measure], measure));
+        add_average(averages, privacy::totals_of(MeasureKind::pair, memo->sums.at(group) + first));
     }
     finish_averages(averages);
     return averages;
@@ -196,7 +170,7 @@ struct Term {
 static double term_of(void *context, const privacy::PairTotals &totals) {
     auto *term = static_cast<const Term *>(context);
     return term->other +
-           border::core([&] { return pair_noise(term->question, *term->plan, term->measure, totals, 0); });
+           border::core([&] { return pair_noise(term->question, *term->plan, term->measure, totals); });
 }
 
 static double least_noise(const Question *question, const Memo *memo, const privacy::ReleasePlan *plan, double other) {
@@ -204,12 +178,14 @@ static double least_noise(const Question *question, const Memo *memo, const priv
     (void)count_averages(question, &term.measure);
     PairError error = {plan->noise[term.measure], other, 0};
     for (int call : (*question->measures)[term.measure].calls) {
-        Aggregate fn = question->leaf->aggregates[call].fn;
-        if (fn == Aggregate::avg)
-            error.weight++;
+        const privacy::PrintedNumber number = number_of(question, call);
+        const double rows = privacy::weight_of_rows(number.fn, number.rows);
+        const double weight = plan->mechanism == Mechanism::laplace ? rows : rows * rows;
+        if (number.fn == Aggregate::avg)
+            error.weight += weight;
         else
-            error.others += border::core(
-                [&] { return privacy::printed_error(fn, error.noise, *question->bounds[term.measure], {}); });
+            error.others +=
+                weight * border::core([&] { return privacy::printed_error(number.fn, error.noise, *number.bounds, {}); });
     }
     error.others *= 1 - 1e-12; // added up in another order
     return least_term(memo->averages, error, term_of, &term);
@@ -221,17 +197,16 @@ double printed_noise_term(const Question *question, const Memo *memo, const priv
     int measure;
     // Only the errors of averages and variances depend on the group.
     if (memo->ngroups == 0 ||
-        (question->thresholded && count_averages(question, &measure) == 0 && !prints_triples(question)))
+        (question->thresholded && count_averages(question, &measure) == 0 && !prints_by_points(question)))
         return other + noise_of_nobody(question, plan, &empty);
     if (memo->averages != nullptr)
         return least_noise(question, memo, plan, other);
     double sum = 0, least = get_float8_infinity();
     for (int64 group = 0; group < memo->ngroups; group++) {
         CHECK_FOR_INTERRUPTS();
-        const privacy::GroupState *states = memo->states.at(group);
-        double one =
-            other + (is_empty(question, states) ? noise_of_nobody(question, plan, &empty)
-                                                : border::core([&] { return pairs_noise(question, *plan, states); }));
+        const Group at = group_at(question, memo, static_cast<int>(group));
+        double one = other + (is_empty(question, at) ? noise_of_nobody(question, plan, &empty)
+                                                     : border::core([&] { return numbers_noise(question, *plan, at); }));
         sum += one;
         least = Min(least, one);
     }
@@ -253,43 +228,42 @@ static double position_of(const privacy::PairTotals &totals) {
     return totals.count > 0 ? totals.difference / totals.count : 0;
 }
 
+// Returns what a record that is in a group changes.
+static const privacy::int128 *change_in_group(const Memo *memo, int64 record) {
+    return memo->changes.at(memo->records.at(record)->first_part);
+}
+
 // Where the average is without the record, as seen from where it is.
-static double offset_without(const Question *question, const privacy::GroupState &state,
-                             const Contribution &contribution, int measure) {
-    privacy::PairTotals with = totals_of(question, state, measure);
-    if (!contribution.there)
+static double offset_without(const privacy::int128 *sums, const privacy::int128 *change) {
+    const privacy::PairTotals with = privacy::totals_of(MeasureKind::pair, sums),
+                              value = privacy::totals_of(MeasureKind::pair, change);
+    if (value.count == 0)
         return 0;
-    const privacy::Bounds &bounds = *question->bounds[measure];
-    double value = privacy::pair_totals(bounds, 1, contribution.value).difference;
-    if (state.values < 2)
+    if (with.count < 2)
         return -position_of(with);
     // (S - v)/(n - 1) - S/n = (S/n - v)/(n - 1), within the bounds.
-    double offset = (position_of(with) - value) / (with.count - 1);
+    double offset = (position_of(with) - value.difference) / (with.count - 1);
     return Min(Max(offset, -1 - position_of(with)), 1 - position_of(with));
 }
 
-// Counts and sums, of a pair or of their own, for Laplace noise.
-static double excess_of_others(const Question *question, const Memo *memo, const privacy::ReleasePlan &plan,
-                               int64 record) {
+// Core region. Counts and sums, of a pair or of their own, for Laplace noise.
+static double excess_of_others(const Question *question, const privacy::ReleasePlan &plan, const privacy::int128 *change) {
     double excess = 0;
-    for (int j = 0; j < question->nmeasures; j++) {
-        const Contribution contribution = memo->contributions.at(record)[j];
+    for (int j = 0; j < question->nmeasures; change += (*question->measures)[j++].coordinates()) {
         const privacy::Measure &measure = (*question->measures)[j];
-        if (!contribution.there)
-            continue;
         if (!measure.has_parts()) {
-            double d = measure.kind == MeasureKind::count ? 1 : std::fabs(static_cast<double>(contribution.point));
-            double b = plan.noise[j].laplace.value();
+            double d = std::fabs(static_cast<double>(*change)), b = plan.noise[j].laplace.value();
             excess += (d + privacy::discrete_laplace_mean_abs(b) * std::expm1(-d / b)) /
                       static_cast<double>((*question->sensitivities)[j]);
             continue;
         }
         for (int call : measure.calls) {
-            Aggregate fn = question->leaf->aggregates[call].fn;
-            double d = change_of_printed(question, memo, record, j, fn);
-            if (fn != Aggregate::avg)
-                excess += privacy::printed_distance(fn, plan.noise[j], *question->bounds[j], d) -
-                          privacy::printed_distance(fn, plan.noise[j], *question->bounds[j], 0);
+            const privacy::PrintedNumber number = number_of(question, call);
+            if (number.fn == Aggregate::avg)
+                continue;
+            double d = privacy::change_of_number(number, change, change) * privacy::unit_of_number(number);
+            excess += privacy::printed_distance(number.fn, plan.noise[j], *number.bounds, d) -
+                      privacy::printed_distance(number.fn, plan.noise[j], *number.bounds, 0);
         }
     }
     return excess;
@@ -314,19 +288,19 @@ struct Run {
 };
 } // namespace
 
-static double offset_of(const Run &run, int64 record, int group, int measure) {
-    return offset_without(run.question, run.memo->states.at(group)[measure],
-                          run.memo->contributions.at(record)[measure], measure);
+static double offset_of(const Run &run, int64 record, int group, int first) {
+    return offset_without(run.memo->sums.at(group) + first, change_in_group(run.memo, record) + first);
 }
 
 static Average *averages_of(const Run &run, int measure) {
+    const int first = first_coordinate_of(run.question, measure);
     auto *averages = static_cast<Average *>(palloc0(sizeof(Average) * Max(run.ngroups, 1)));
     for (int64 i = run.from; i < run.to; i++) {
-        int group = run.memo->records.at(i)->group;
+        int group = group_of(run.memo, i);
         if (group < 0)
             continue;
         Average *average = &averages[group - run.first_group];
-        double offset = offset_of(run, i, group, measure);
+        double offset = offset_of(run, i, group, first);
         average->low = Min(average->low, offset);
         average->high = Max(average->high, offset);
         average->nrecords++;
@@ -335,9 +309,9 @@ static Average *averages_of(const Run &run, int measure) {
         Average *average = &averages[g];
         if (average->nrecords == 0)
             continue;
-        const privacy::GroupState state = run.memo->states.at(run.first_group + g)[measure];
-        auto *printed = border::context_new<privacy::PrintedAverage>(run.plan->noise[measure],
-                                                                     totals_of(run.question, state, measure));
+        auto *printed = border::context_new<privacy::PrintedAverage>(
+            run.plan->noise[measure],
+            privacy::totals_of(MeasureKind::pair, run.memo->sums.at(run.first_group + g) + first));
         average->distances =
             border::context_new<privacy::AverageDistances>(*printed, average->low, average->high, average->nrecords);
         average->alone = border::core([&] { return printed->distance(0); });
@@ -346,14 +320,15 @@ static Average *averages_of(const Run &run, int measure) {
 }
 
 static void add_averages(const Run &run, int measure, const border::Spill<double> &excess) {
+    const int first = first_coordinate_of(run.question, measure);
     const Average *averages = averages_of(run, measure);
     for (int64 i = run.from; i < run.to; i++) {
         CHECK_FOR_INTERRUPTS();
-        int group = run.memo->records.at(i)->group;
+        int group = group_of(run.memo, i);
         if (group < 0)
             continue;
         const Average *average = &averages[group - run.first_group];
-        double offset = offset_of(run, i, group, measure);
+        double offset = offset_of(run, i, group, first);
         if (offset != 0)
             *excess.change(i) += border::core([&] { return (*average->distances)(offset); }) - average->alone;
     }
@@ -365,8 +340,8 @@ static void add_all_averages(const Question *question, const Memo *memo, const p
     MemoryContext scratch = AllocSetContextCreate(CurrentMemoryContext, "dp_rdr averages", ALLOCSET_DEFAULT_SIZES);
     MemoryContext old = MemoryContextSwitchTo(scratch);
     for (int64 from = 0, to; from < memo->nrecords; from = to) {
-        int first = memo->by_group ? memo->records.at(from)->group : 0;
-        for (to = from; to < memo->nrecords && (!memo->by_group || memo->records.at(to)->group == first);)
+        int first = memo->by_group ? group_of(memo, from) : 0;
+        for (to = from; to < memo->nrecords && (!memo->by_group || group_of(memo, to) == first);)
             to = memo->by_group ? to + 1 : memo->nrecords;
         Run run = {question, memo, plan, from, to, first, memo->by_group ? 1 : memo->ngroups};
         for (int j = 0; j < question->nmeasures; j++)
@@ -379,10 +354,14 @@ static void add_all_averages(const Question *question, const Memo *memo, const p
 }
 
 ExactRisks exact_printed_risks(const Question *question, const Memo *memo, const privacy::ReleasePlan *plan) {
-    if (prints_triples(question))
+    if (prints_by_points(question))
         ereport(ERROR,
                 (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-                 errmsg("exact is not supported for variances and standard deviations"), errhint("Leave exact out.")));
+                 errmsg("exact is not supported for %s",
+                        rows::has_quantile(question) ? "min, max and percentiles"
+                        : rows::has_joint(question)  ? "covariances, correlations and lines of regression"
+                                                     : "variances and standard deviations"),
+                 errhint("Leave exact out.")));
     refuse_unless_one_number(question, plan);
     ExactRisks risks = {0, memo->excess};
     border::empty_spill(risks.excess.bytes);
@@ -390,14 +369,15 @@ ExactRisks exact_printed_risks(const Question *question, const Memo *memo, const
     if (laplace)
         risks.noise = printed_noise_term(question, memo, plan);
     else {
-        const privacy::GroupState state = memo->states.at(0)[0];
-        risks.noise = border::core(
-            [&] { return privacy::PrintedAverage(plan->noise[0], totals_of(question, state, 0)).distance(0); });
+        const privacy::PairTotals totals = privacy::totals_of(MeasureKind::pair, memo->sums.at(0));
+        risks.noise = border::core([&] { return privacy::PrintedAverage(plan->noise[0], totals).distance(0); });
     }
     for (int64 i = 0; i <= memo->nrecords; i++) {
         CHECK_FOR_INTERRUPTS();
-        bool somebody = laplace && i < memo->nrecords && memo->records.at(i)->group >= 0;
-        *risks.excess.append() = somebody ? excess_of_others(question, memo, *plan, i) : 0;
+        bool somebody = laplace && i < memo->nrecords && group_of(memo, i) >= 0;
+        const privacy::int128 *change = somebody ? change_in_group(memo, i) : nullptr;
+        *risks.excess.append() =
+            somebody ? border::core([&] { return excess_of_others(question, *plan, change); }) : 0;
     }
     add_all_averages(question, memo, plan, risks.excess);
     return risks;

@@ -1,21 +1,13 @@
-// Queries that print averages, or counts and sums of one pair: the controller's indicator is about what is printed
-// (formulas.md 1.2a), not about the two sums that are drawn. For the controller alone: all of it depends on the private rows.
+// Queries that print numbers of several sums, or cells that are drawn: the controller's indicator is about what is printed
+// (formulas.md 1.2a), not about the sums that are drawn. For the controller alone: all of it depends on the private rows.
 #pragma once
 
 #include "privacy/printed.hpp"
 #include "privacy/risk_exact.hpp"
 
-#include "risk/memo.hpp"
-#include "rows/question.hpp"
+#include "risk/change.hpp"
 
 namespace dp::risk {
-
-// Whether risks are those of what pairs and triples print: some measure is one, and a person has one row at most.
-bool prints_pairs(const rows::Question *question);
-
-// Returns how far a record moves the printed numbers of a pair, each divided by its largest change; l1 or l2.
-double printed_part(const rows::Question *question, const Memo *memo, privacy::Mechanism mechanism, int64 record,
-                    int measure);
 
 // The plan of a release, in the current memory context.
 const privacy::ReleasePlan *plan_in_context(const rows::Question *question, privacy::Mechanism mechanism,
@@ -27,6 +19,10 @@ const Averages *averages_of_groups(const rows::Question *question, const Memo *m
 // Returns the term that joins the PIS in an RDR: the mean sizes (Laplace) or mean squares (Gaussian) of the errors, over all groups.
 // Where groups are not declared it is the least of any group.
 double printed_noise_term(const rows::Question *question, const Memo *memo, const privacy::ReleasePlan *plan);
+
+// Returns how far a quantile of a group is drawn from the exact one, as a part of the width of its bounds. Core region.
+privacy::Distance quantile_error(const rows::Question *question, const privacy::ReleasePlan &plan, int measure,
+                                 const Group &group);
 
 // The exact indicator of every record and, behind the last one, of people whom the answer does not contain.
 struct ExactRisks {

@@ -309,7 +309,7 @@ static void read_record(void *context, Datum *values, bool *nulls) {
     int64 individuals = DatumGetInt64(values[reader->records->count_column]);
     if (individuals == 0) // without columns to group by there is one row even if there are no records
         return;
-    *memo->records.append() = Record{individuals, 0, 0, false, false};
+    *memo->records.append() = Record{individuals, 0, 0, 0, false, false};
     reader->individuals += individuals;
     if (memo->kept != nullptr)
         tuplestore_putvalues(memo->kept, memo->desc, values, nulls);

@@ -8,10 +8,11 @@
 #include "border/versions.hpp"
 #include "catalog/facade.hpp"
 #include "mb/pg_wchar.h"
+#include "privacy/joint.hpp"
 #include "privacy/pair_release.hpp"
-#include "privacy/triple.hpp"
 #include "privacy/unit_risk.hpp"
 #include "risk/memory.hpp"
+#include "risk/people_read.hpp"
 #include "risk/scan_statement.hpp"
 #include "rows/aggregate_arguments.hpp"
 #include "rows/canonical.hpp"
@@ -20,6 +21,7 @@
 #include "rows/evaluate.hpp"
 #include "rows/from_clause.hpp"
 #include "rows/nodes.hpp"
+#include "rows/quantiles.hpp"
 #include "rows/sources.hpp"
 #include "rows/texts.hpp"
 #include "rows/unit_sums.hpp"
@@ -40,11 +42,6 @@ static void refuse(const rows::Question *question, const char *what, const char 
 }
 
 void check_units(const rows::Question *question, const Wanted &wanted) {
-    if (rows::counts_values(question))
-        rows::refuse_values(
-            "the risk of each person",
-            "What one person's values add to the answer depends on everybody else's. Ask under a policy "
-            "with tau, whose price does not depend on the rows; dp_explain() tells it.");
     const rows::Units *units = question->units;
     if (units == nullptr)
         return;
@@ -244,56 +241,66 @@ int64 count_units(const rows::Question *question) {
 // ---- one unit ------------------------------------------------------------------------------------------------------
 
 namespace {
+// Keys of discovered groups, in canonical order: a group is found by them.
+struct GroupKeys {
+    MemoryContext memory;
+    int room;
+    Datum *values; // ngroups x nkeys
+    bool *nulls;
+};
+
 struct Work {
     const rows::Question *question;
-    privacy::Mechanism mechanism;
     Memo *memo;
-    privacy::PisProfile *profile;
-    uint64 kept_when_checked; // different PIS
-    int64 units;              // that have rows inside the WHERE
-    privacy::int128 *totals;  // of declared groups, or the only one: group by group; null where groups are discovered
+    PeopleRead people;
+    GroupKeys keys;
     double *brought, *kept;   // norms, per measure
     Datum *values;            // of memo->desc
     bool *nulls;
 };
 } // namespace
 
-static void check_profile(Work *work) {
-    constexpr uint64 at_times = 65536;
-    uint64 kept = work->profile->kept();
-    if (kept < work->kept_when_checked + at_times)
-        return;
-    work->kept_when_checked = kept;
-    check_memory(32.0 * static_cast<double>(kept), psprintf(UINT64_FORMAT " different risks", kept),
-                 "use Laplace noise");
+// Whether a count is shown of a measure, and whether a sum.
+static bool shows_count(const privacy::Measure &measure) {
+    return measure.kind != privacy::MeasureKind::sum;
 }
 
-static void add_totals(const Work *work, const rows::Unit *unit) {
-    int width = work->question->ncoordinates;
-    const rows::UnitContribution &brought = unit->contribution;
-    for (int i = 0; work->totals != nullptr && i < brought.ngroups; i++)
-        for (int c = 0; c < width; c++)
-            work->totals[int64{brought.groups[i]} * width + c] += brought.values[int64{i} * width + c];
+static bool shows_sum(const privacy::Measure &measure) {
+    return measure.kind == privacy::MeasureKind::sum || measure.kind == privacy::MeasureKind::pair ||
+           measure.kind == privacy::MeasureKind::triple;
 }
 
-static privacy::Halves halves_of(const privacy::Measure &measure, const privacy::int128 *values) {
-    return privacy::released_halves(measure.kind, values);
-}
-
-// Holds what a measure adds up to: count or sum, or both.
-struct Numbers {
-    double count, sum;
-};
-// Core region.
-static Numbers numbers_of(const rows::Question *question, int j, const privacy::int128 *values) {
+// Core region. How many rows, groups or different values a unit has in a measure; sums: of its coordinates over all groups.
+static double count_of(const rows::Question *question, int j, const privacy::int128 *sums,
+                       const rows::UnitContribution &unit) {
     const privacy::Measure &measure = (*question->measures)[j];
-    if (!measure.has_parts()) {
-        double value = static_cast<double>(*values) * privacy::unit_of(measure, question->bounds[j]);
-        return measure.kind == privacy::MeasureKind::count ? Numbers{value, 0} : Numbers{0, value};
+    if (measure.kind == privacy::MeasureKind::count && !measure.of_values)
+        return static_cast<double>(*sums) * privacy::unit_of(measure, nullptr);
+    double count = 0;
+    const int coordinate = first_coordinate_of(question, j);
+    for (int k = 0; measure.of_values && k < unit.ncounts; k++)
+        count += unit.counts[k].coordinate == coordinate ? unit.counts[k].n : 0;
+    if (measure.kind == privacy::MeasureKind::quantile) {
+        const int quantile = first_cell_of(question, j) / question->grids[j]->cells;
+        for (int i = 0; i < unit.ncells; i++)
+            count += static_cast<double>(unit.cell_counts[int64{i} * unit.nquantiles + quantile]);
+        return count / static_cast<double>(measure.grain);
     }
-    privacy::Halves halves = halves_of(measure, values);
-    privacy::PairRelease pair = privacy::release_pair(halves.s1, halves.s0, *question->bounds[j]);
-    return Numbers{pair.count_exact, pair.sum};
+    const int parts = Min(measure.coordinates(), 4); // of moments the first four make 1 of each row
+    for (int c = 0; !measure.of_values && c < parts; c++)
+        count += static_cast<double>(sums[c]) / static_cast<double>(privacy::is_joint(measure.kind)
+                                                                         ? privacy::joint_one(measure.kind)
+                                                                         : privacy::pair_one);
+    return count;
+}
+
+// Core region.
+static double sum_of(const rows::Question *question, int j, const privacy::int128 *sums) {
+    const privacy::Measure &measure = (*question->measures)[j];
+    if (!measure.has_parts())
+        return static_cast<double>(*sums) * privacy::unit_of(measure, question->bounds[j]);
+    privacy::Halves halves = privacy::released_halves(measure.kind, sums);
+    return privacy::release_pair(halves.s1, halves.s0, *question->bounds[j]).sum;
 }
 
 static void put_unit(Work *work, const rows::Unit *unit) {
@@ -307,11 +314,11 @@ static void put_unit(Work *work, const rows::Unit *unit) {
             sums[c] += kept.values[int64{i} * width + c];
     for (int j = 0; j < question->nmeasures; j++) {
         const privacy::Measure &measure = (*question->measures)[j];
-        Numbers numbers = border::core([&] { return numbers_of(question, j, sums + first); });
-        if (measure.kind != privacy::MeasureKind::sum)
-            work->values[at++] = Float8GetDatum(numbers.count);
-        if (measure.kind != privacy::MeasureKind::count)
-            work->values[at++] = Float8GetDatum(numbers.sum);
+        if (shows_count(measure))
+            work->values[at++] =
+                Float8GetDatum(border::core([&] { return count_of(question, j, sums + first, kept); }));
+        if (shows_sum(measure))
+            work->values[at++] = Float8GetDatum(border::core([&] { return sum_of(question, j, sums + first); }));
         first += measure.coordinates();
     }
     work->values[at++] = Int32GetDatum(kept.ngroups);
@@ -319,26 +326,93 @@ static void put_unit(Work *work, const rows::Unit *unit) {
     tuplestore_putvalues(work->memo->kept, work->memo->desc, work->values, work->nulls);
 }
 
+// Returns -1, 0 or 1: the order in which groups are shown.
+static int compare_keys(const rows::Question *question, const Datum *a, const bool *a_nulls, const Datum *b,
+                        const bool *b_nulls) {
+    const query::Leaf *leaf = question->leaf;
+    for (int k = 0; k < leaf->nkeys; k++) {
+        if (a_nulls[k] || b_nulls[k]) {
+            if (a_nulls[k] != b_nulls[k])
+                return a_nulls[k] ? 1 : -1;
+            continue;
+        }
+        FmgrInfo *compare = &lookup_type_cache(leaf->keys[k].type, TYPECACHE_CMP_PROC_FINFO)->cmp_proc_finfo;
+        int order = DatumGetInt32(FunctionCall2Coll(compare, leaf->keys[k].collation, a[k], b[k]));
+        if (order != 0)
+            return order;
+    }
+    return 0;
+}
+
+static int find_group(const Work *work, const Datum *keys, const bool *nulls) {
+    const int nkeys = work->question->leaf->nkeys;
+    int low = 0, high = work->memo->ngroups;
+    while (low < high) {
+        int middle = low + (high - low) / 2;
+        int order = compare_keys(work->question, work->keys.values + int64{middle} * nkeys,
+                                 work->keys.nulls + int64{middle} * nkeys, keys, nulls);
+        if (order == 0)
+            return middle;
+        if (order < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    elog(ERROR, "a group of a unit is missing among those of all");
+}
+
+// Whether what moves an answer depends on other people: then the groups of each unit are known.
+static bool needs_groups(const rows::Question *question) {
+    return depends_on_group(question) || rows::counts_values(question);
+}
+
+// One quantile's cells after the other's, ascending.
+static int cells_of(const rows::UnitContribution &brought, int group, int ncells, privacy::CellCount *cells) {
+    int n = 0;
+    for (int q = 0; q < brought.nquantiles; q++)
+        for (int i = 0; i < brought.ncells; i++) {
+            const auto count = static_cast<int64>(brought.cell_counts[int64{i} * brought.nquantiles + q]);
+            if (brought.cells[i].group == group && count > 0)
+                cells[n++] = {q * ncells + brought.cells[i].cell, count};
+        }
+    return n;
+}
+
+static void add_values(Work *work, const rows::UnitContribution &brought, int at, int group) {
+    for (int k = 0; k < brought.ncounts; k++)
+        for (int i = 0; i < brought.counts[k].n; i++)
+            if (brought.counts[k].pairs[i].group == at)
+                add_value(&work->people, group, brought.counts[k].coordinate, &brought.counts[k].pairs[i].value, 1);
+}
+
+static void add_parts(Work *work, const rows::UnitContribution &brought) {
+    const rows::Question *question = work->question;
+    const int nkeys = question->leaf->nkeys;
+    auto *cells = static_cast<privacy::CellCount *>(
+        palloc(sizeof(privacy::CellCount) * (static_cast<Size>(brought.ncells) * brought.nquantiles + 1)));
+    for (int i = 0; i < brought.ngroups; i++) {
+        int group = !question->thresholded ? brought.groups[i] : 0;
+        if (question->thresholded && needs_groups(question))
+            group = find_group(work, brought.keys + int64{i} * nkeys, brought.nulls + int64{i} * nkeys);
+        const int ncells = cells_of(brought, group, rows::number_of_cells(question), cells);
+        add_part(&work->people, group, brought.values + int64{i} * question->ncoordinates, cells, ncells, 1);
+        add_values(work, brought, i, group);
+    }
+}
+
 static void take_unit(void *sink, rows::Unit *unit) {
     auto *work = static_cast<Work *>(sink);
     const rows::Question *question = work->question;
-    Memo *memo = work->memo;
     rows::UnitContribution *brought = &unit->contribution;
-    bool shown = memo->kept != nullptr;
+    bool shown = work->memo->kept != nullptr;
     if (shown)
         privacy::measure_norms(*question->measures, brought->values, brought->ngroups, work->brought);
     rows::clip_contribution(question, brought);
-    double pis = privacy::unit_pis(work->mechanism, *question->measures, *question->norms, *question->sensitivities,
-                                   brought->values, brought->ngroups);
-    border::core([&] { work->profile->add(pis, 1); });
-    check_profile(work);
-    add_totals(work, unit);
-    work->units++;
+    add_parts(work, *brought);
+    end_person(&work->people, 1, false, false);
     if (!shown)
         return;
     privacy::measure_norms(*question->measures, brought->values, brought->ngroups, work->kept);
-    *memo->records.append() = Record{1, pis, 0, false, false};
-    memo->nrecords++;
     put_unit(work, unit);
 }
 
@@ -368,7 +442,7 @@ static TupleDesc describe(const rows::Question *question) {
         at = at->parent;
     int columns = list_length(units->values) + 2; // and one number of each measure, or two
     for (const privacy::Measure &measure : *question->measures)
-        columns += measure.has_parts() ? 2 : 1;
+        columns += (shows_count(measure) ? 1 : 0) + (shows_sum(measure) ? 1 : 0);
     TupleDesc desc = CreateTemplateTupleDesc(columns);
     int n = 0;
     ListCell *cell;
@@ -379,10 +453,10 @@ static TupleDesc describe(const rows::Question *question) {
         TupleDescInitEntryCollation(desc, ++n, exprCollation(value));
     }
     for (int j = 0; j < question->nmeasures; j++) {
-        privacy::MeasureKind kind = (*question->measures)[j].kind;
-        if (kind != privacy::MeasureKind::sum)
-            TupleDescInitEntry(desc, ++n, name_of(question, j, "count"), FLOAT8OID, -1, 0);
-        if (kind != privacy::MeasureKind::count)
+        const privacy::Measure &measure = (*question->measures)[j];
+        if (shows_count(measure))
+            TupleDescInitEntry(desc, ++n, name_of(question, j, measure.of_values ? "values of" : "count"), FLOAT8OID, -1, 0);
+        if (shows_sum(measure))
             TupleDescInitEntry(desc, ++n, name_of(question, j, "sum"), FLOAT8OID, -1, 0);
     }
     TupleDescInitEntry(desc, ++n, "groups", INT4OID, -1, 0);
@@ -393,33 +467,27 @@ static TupleDesc describe(const rows::Question *question) {
 
 // ---- groups of the answer ------------------------------------------------------------------------------------------
 
-// Core region. In what exact_answer reads: of a count or a sum it, of a pair both, of a triple its moments as well.
-static privacy::GroupState state_of(const rows::Question *question, int j, const privacy::int128 *values) {
-    const privacy::Measure &measure = (*question->measures)[j];
-    Numbers numbers = numbers_of(question, j, values);
-    privacy::GroupState state;
-    state.values = state.rows = std::llround(numbers.count);
-    state.sum = numbers.sum;
-    if (measure.kind == privacy::MeasureKind::triple) {
-        const auto one = static_cast<long double>(privacy::pair_one);
-        const long double squares = values[0] / one, middle = values[1] / one, rest = values[2] / one;
-        state.positions = squares - rest;
-        state.squares = squares - middle + rest;
+static void keep_keys(const rows::Question *question, GroupKeys *keys, int group, const TupleTableSlot *slot) {
+    const int nkeys = question->leaf->nkeys;
+    MemoryContext old = MemoryContextSwitchTo(keys->memory);
+    if (group == keys->room) {
+        keys->room = Max(64, keys->room * 2);
+        const Size n = static_cast<Size>(keys->room) * nkeys + 1;
+        keys->values = static_cast<Datum *>(group == 0 ? MemoryContextAllocHuge(keys->memory, sizeof(Datum) * n)
+                                                       : repalloc_huge(keys->values, sizeof(Datum) * n));
+        keys->nulls = static_cast<bool *>(group == 0 ? MemoryContextAllocHuge(keys->memory, n)
+                                                     : repalloc_huge(keys->nulls, n));
+        check_memory(static_cast<double>(MemoryContextMemAllocated(keys->memory, false)),
+                     psprintf("the keys of more than %d groups", group), "declare the groups");
     }
-    return state;
-}
-
-static void add_group(const rows::Question *question, Memo *memo, const privacy::int128 *values) {
-    privacy::GroupState *states = memo->states.append();
-    for (int j = 0; j < question->nmeasures; j++) {
-        states[j] = border::core([&] { return state_of(question, j, values); });
-        const privacy::Measure &measure = (*question->measures)[j];
-        if (measure.has_parts() && states[j].values > 0 &&
-            (memo->smallest_group == 0 || states[j].values < memo->smallest_group))
-            memo->smallest_group = states[j].values;
-        values += measure.coordinates();
+    for (int k = 0; k < nkeys; k++) {
+        const Form_pg_attribute column = TupleDescAttr(slot->tts_tupleDescriptor, k);
+        const int64 at = int64{group} * nkeys + k;
+        keys->nulls[at] = slot->tts_isnull[k];
+        keys->values[at] =
+            slot->tts_isnull[k] ? Datum(0) : datumCopy(slot->tts_values[k], column->attbyval, column->attlen);
     }
-    memo->ngroups++;
+    MemoryContextSwitchTo(old);
 }
 
 static void raise_changed(const rows::Question *question) {
@@ -428,20 +496,23 @@ static void raise_changed(const rows::Question *question) {
                     errhint("Ask again.")));
 }
 
-static void read_groups(const rows::Uncharged &right, Memo *memo) {
+// keys: where they are kept; or null.
+static void read_groups(const rows::Uncharged &right, Memo *memo, GroupKeys *keys) {
     const rows::Question *question = right.question();
     rows::Sums sums = {};
     sums.desc = rows::describe_unit_sums(question);
     sums.store = tuplestore_begin_heap(false, false, work_mem);
     if (!rows::sum_units(right, question->checked, &sums))
         raise_changed(question);
-    auto *values = static_cast<privacy::int128 *>(palloc0(sizeof(privacy::int128) * (question->ncoordinates + 1)));
     TupleTableSlot *slot = MakeSingleTupleTableSlot(sums.desc, &TTSOpsMinimalTuple);
+    border::empty_spill(memo->sums.bytes);
     while (tuplestore_gettupleslot(sums.store, true, false, slot)) {
         CHECK_FOR_INTERRUPTS();
         slot_getallattrs(slot);
-        rows::read_unit_sums(question, slot->tts_values, values);
-        add_group(question, memo, values);
+        rows::read_unit_sums(question, slot->tts_values, memo->sums.append());
+        if (keys != nullptr)
+            keep_keys(question, keys, memo->ngroups, slot);
+        memo->ngroups++;
     }
     ExecDropSingleTupleTableSlot(slot);
     rows::discard(&sums);
@@ -465,50 +536,38 @@ template <class Read> static void as_reader(const rows::Question *question, Read
 
 void add_groups_of_units(const rows::Uncharged &right, Memo *memo) {
     if (right.question()->thresholded && memo->ngroups == 0)
-        as_reader(right.question(), [&] { read_groups(right, memo); });
+        as_reader(right.question(), [&] { read_groups(right, memo, nullptr); });
 }
 
 static void prepare(Work *work, Detail detail) {
     const rows::Question *question = work->question;
     Memo *memo = work->memo;
-    using Keep = privacy::PisProfile::Keep;
-    // With Laplace noise every RDR is its PIS and a constant: one variance serves all candidates.
-    bool values = detail == Detail::profile && work->mechanism != privacy::Mechanism::laplace;
-    work->profile = border::context_new<privacy::PisProfile>(values ? Keep::values : Keep::range);
-    int groups = question->leaf->nkeys == 0 ? 1 : question->ngroups;
-    if (!question->thresholded)
-        work->totals = static_cast<privacy::int128 *>(
-            palloc0(sizeof(privacy::int128) * (int64{groups} * question->ncoordinates + 1)));
-    memo->states = border::Spill<privacy::GroupState>::make(question->nmeasures, share_of_memory());
-    memo->records = border::Spill<Record>::make(1, share_of_memory());
+    work->people.has_sums = question->thresholded;
+    work->keys.memory = AllocSetContextCreate(CurrentMemoryContext, "dp_rdr groups", ALLOCSET_DEFAULT_SIZES);
+    if (question->thresholded) // stands for groups that nobody needs
+        memo->sums.append();
+    else
+        memo->ngroups = question->leaf->nkeys == 0 ? 1 : question->ngroups;
     if (detail != Detail::records)
         return;
     memo->desc = describe(question);
-    memo->kept = tuplestore_begin_heap(false, false, work_mem);
     work->brought = static_cast<double *>(palloc0(sizeof(double) * (question->nmeasures + 1)));
     work->kept = static_cast<double *>(palloc0(sizeof(double) * (question->nmeasures + 1)));
     work->values = static_cast<Datum *>(palloc0(sizeof(Datum) * memo->desc->natts));
     work->nulls = static_cast<bool *>(palloc0(sizeof(bool) * memo->desc->natts));
 }
 
-static bool has_parts(const rows::Question *question) {
-    for (const privacy::Measure &measure : *question->measures)
-        if (measure.has_parts())
-            return true;
-    return false;
-}
-
 static void read_units(Work *work, const rows::Uncharged &right) {
     const rows::Question *question = work->question;
     Memo *memo = work->memo;
+    if (question->thresholded && needs_groups(question))
+        read_groups(right, memo, &work->keys);
     if (!rows::for_each_unit(right, question->checked, memo->kept != nullptr, take_unit, work))
         raise_changed(question);
     // A unit that is deleted meanwhile is in neither: both are read under one snapshot.
-    memo->rows = Max(count_units(question), work->units);
-    memo->outside = memo->rows - work->units;
-    border::core([&] { work->profile->add(0, memo->outside); });
-    if (question->thresholded && has_parts(question)) // how accurate averages are is shown
-        read_groups(right, memo);
+    memo->rows = Max(count_units(question), work->people.inside);
+    memo->outside = memo->rows - work->people.inside;
+    finish_people(&work->people);
 }
 
 Memo *leave_one_unit_out(const rows::Uncharged &right, privacy::Mechanism mechanism, Detail detail) {
@@ -516,16 +575,11 @@ Memo *leave_one_unit_out(const rows::Uncharged &right, privacy::Mechanism mechan
     auto *memo = static_cast<Memo *>(palloc0(sizeof(Memo)));
     Work work = {};
     work.question = question;
-    work.mechanism = mechanism;
     work.memo = memo;
+    work.people = begin_people(question, mechanism, privacy::Calibration::sound, memo, detail,
+                               Min(get_hash_memory_limit(), static_cast<Size>(MaxAllocSize)));
     prepare(&work, detail);
     as_reader(question, [&] { read_units(&work, right); });
-    if (work.totals != nullptr)
-        for (int group = 0; group < (question->leaf->nkeys == 0 ? 1 : question->ngroups); group++)
-            add_group(question, memo, work.totals + int64{group} * question->ncoordinates);
-    memo->profile = work.profile;
-    memo->profile_a = memo->profile_b = border::context_new<privacy::PisProfile>();
-    memo->groups_present = memo->ngroups;
     return memo;
 }
 

@@ -124,17 +124,4 @@ const char *quantile_text(const Question *question, int measure) {
                     grid.of_points ? float8out_internal(grid.scale) : "width");
 }
 
-void check_has_risk(const Question *question) {
-    if (has_quantile(question))
-        ereport(
-            ERROR,
-            (errcode(ERRCODE_FEATURE_NOT_SUPPORTED), errmsg("min, max and percentiles are not supported here"),
-             errdetail("They are drawn from a histogram: no noise is added to them whose size a risk could be "
-                       "compared with."),
-             errhint(is_clipped(question)
-                         ? "Leave them out."
-                         : "Leave them out; or look at dp_risk(), dp_risk_records() or dp_find_epsilon(), which take "
-                           "them as a query with a declared sensitivity.")));
-}
-
 } // namespace dp::rows

@@ -20,9 +20,6 @@ void find_grids(Question *question);
 // Which cell is drawn: two questions with the same text, argument and filter are answered by the same one.
 const char *quantile_text(const Question *question, int measure);
 
-// 0A000 where the risk of a leaf is asked for.
-void check_has_risk(const Question *question);
-
 // Returns the first measure that is a quantile, -1 without one, and the cells of its grid, 0 without one. Where a unit may have several
 // rows all quantiles are of one argument.
 int first_quantile(const Question *question);

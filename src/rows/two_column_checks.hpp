@@ -9,7 +9,5 @@ bool has_joint(const Question *question);
 
 // 0A000: rows that other servers keep.
 void check_joint(const Question *question);
-// 0A000 where the risk of a leaf is asked for, also where units have several rows.
-void check_joint_has_risk(const Question *question);
 
 } // namespace dp::rows

@@ -3,11 +3,10 @@
 #include "border/versions.hpp"
 #include "catalog/facade.hpp"
 #include "query/constants.hpp"
+#include "release/accuracy_plan.hpp"
 #include "release/resolved.hpp"
 #include "rows/unit_checks.hpp"
-#include "rows/two_column_checks.hpp"
 #include "rows/spread_measures.hpp"
-#include "rows/quantiles.hpp"
 #include "rows/resolve.hpp"
 
 namespace dp::sql {
@@ -24,8 +23,9 @@ static rows::Question *prepared(query::Leaf *leaf, ParamListInfo parameters, pri
     rows::set_mechanism(reading, question, mechanism);
     reading.close();
     rows::check_asks_something(question);
-    rows::check_has_risk(question);
-    rows::check_joint_has_risk(question);
+    release::Terms terms = {};
+    terms.mechanism = mechanism;
+    release::check_mechanism(question, terms);
     return question;
 }
 

@@ -130,15 +130,17 @@ static bool is_written_out(const FuncExpr *function) {
            !linitial_node(Const, function->args)->constisnull;
 }
 
-// Reads the arguments of a call as release() reads its own.
-static release::Ask ask_of_call(const FuncExpr *function) {
+bool ask_of_call(const Call *call, release::Ask *ask) {
+    const FuncExpr *function = call->function;
+    if (!is_written_out(function))
+        return false;
     auto *fcinfo = static_cast<FunctionCallInfo>(palloc0(SizeForFunctionCallInfo(query::release_arguments)));
     for (auto *constant : border::each<Const>(function->args)) {
         fcinfo->args[fcinfo->nargs++] = NullableDatum{constant->constvalue, constant->constisnull};
     }
-    release::Ask ask = ask_of(fcinfo);
-    ask.parameters = makeParamList(0);
-    return ask;
+    *ask = ask_of(fcinfo);
+    ask->parameters = makeParamList(0);
+    return true;
 }
 
 // Estimates an answer that costs nothing: only how accurate it is.
@@ -196,10 +198,10 @@ static void find_uncharged(const catalog::Reading &reading, const rows::Question
 
 void explain_leaf(Call *call, const List *earlier, const List *asked_before, const double *magnitude, Verdict *verdict,
                   release::Earlier *charge) {
-    verdict->known = is_written_out(call->function);
+    release::Ask ask;
+    verdict->known = ask_of_call(call, &ask);
     if (!verdict->known)
         return;
-    release::Ask ask = ask_of_call(call->function);
     query::Leaf *leaf = release::check_own_ask(&ask);
     name_columns(leaf->query, call);
     if (leaf->noutputs != call->ncolumns)

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "query/rewrite.hpp"
+#include "release/ask.hpp"
 #include "release/estimate.hpp"
 
 namespace dp::sql {
@@ -31,6 +32,8 @@ struct Verdict {
 
 // List of Call *. Errors: those of the statement, and of who may not run it.
 List *find_leaves(const char *text, const query::Request *request);
+// Reads the arguments of a call as release() reads its own; false where they are made when the statement is executed.
+bool ask_of_call(const Call *call, release::Ask *ask);
 // `earlier`: of release::Earlier *, what the leaves before it would be charged; `asked_before`: keys (bytea) of those that would be
 // stored; *charge: what this one would be.
 void explain_leaf(Call *call, const List *earlier, const List *asked_before, const double *magnitude, Verdict *verdict,

@@ -6,7 +6,7 @@
 #include "sql/answer.hpp"
 #include "sql/call_arguments.hpp"
 #include "sql/general.hpp"
-#include "sql/controllers_question.hpp"
+#include "sql/statement_leaves.hpp"
 
 namespace dp::sql {
 
@@ -83,10 +83,10 @@ DP_CALL(dp_find_epsilon) {
     check_indicator(fcinfo, terms);
     catalog::check_can_charge();
     const char *query = text_argument(fcinfo, find_query);
-    risk::GeneralQuestion *general = general_question(query, !PG_ARGISNULL(find_sensitivity));
+    risk::GeneralQuestion *general = general_question(query, !PG_ARGISNULL(find_sensitivity), false);
     if (general != nullptr)
         return answer_general(fcinfo, general, terms);
-    rows::Question *question = controllers_question(query, terms.mechanism);
+    rows::Question *question = leaf_question(query, terms.mechanism, 0);
     if (!PG_ARGISNULL(find_group_a)) {
         Oid relation = question->settings->relation;
         terms.group_a = query::canonical_condition(text_argument(fcinfo, find_group_a), relation, "group_a");

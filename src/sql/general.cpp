@@ -9,9 +9,9 @@
 #include "release/general_answer.hpp"
 #include "rows/unit_checks.hpp"
 #include "sql/call_arguments.hpp"
-#include "sql/domain_members.hpp"
 #include "sql/refusal.hpp"
 #include "sql/risk_rows.hpp"
+#include "sql/statement_leaves.hpp"
 
 namespace dp::sql {
 
@@ -29,33 +29,32 @@ static void check_controller(const query::General *general) {
                             errhint("Only the controller may look at the risk; analysts ask through dp_query().")));
 }
 
-// Whether no person has several rows in the table.
-static bool has_one_row_each(Oid relation) {
-    LockRelationOid(relation, AccessShareLock);
-    const catalog::UnitPath *path = declared_unit(relation);
-    return path == nullptr || (path->direct && catalog::covers_key(relation, path->ncolumns, path->columns));
+// The papers' noise is known of counts, sums, averages and variances; elsewhere by how far the result moves.
+static bool is_known_by_result(const query::Leaf *leaf) {
+    bool counts_values = false;
+    for (int i = 0; i < leaf->naggregates; i++)
+        counts_values = counts_values || leaf->aggregates[i].fn == privacy::Aggregate::count_values;
+    return counts_values || query::asks_quantile(leaf) || query::asks_joint(leaf);
 }
 
-GeneralQuestion *general_question(const char *text, bool declared) {
+GeneralQuestion *general_question(const char *text, bool declared, bool published) {
     query::TextScope scope;
     scope.enter(text);
     query::Parsed parsed = query::parse_select(text);
     query::General *general = query::find_facades(parsed.query, parsed.source);
     check_controller(general);
-    // Why the query is no leaf, or null. Of minima, maxima, percentiles and correlations the risk is that of a general query; so is
-    // that of counts of different values where a row is a person.
-    bool general_risk = false;
+    // Why the query is no leaf, or null.
+    bool by_result = false;
     ErrorData *refusal = refusal_by([&] {
         const query::Leaf *leaf = query::check_leaf(parsed.query, parsed.source);
-        general_risk = query::asks_quantile(leaf) || query::asks_joint(leaf);
-        for (int i = 0; i < leaf->naggregates; i++)
-            general_risk = general_risk || (leaf->aggregates[i].fn == privacy::Aggregate::count_values &&
-                                            has_one_row_each(catalog::table_of_facade(leaf->view)));
+        by_result = published && is_known_by_result(leaf);
     });
-    if (refusal != nullptr && !query::is_general(general))
+    // Statements of analysts are released leaf by leaf.
+    const bool asked = refusal != nullptr && !declared && !published && count_leaves(text) > 0;
+    if (refusal != nullptr && !asked && !query::is_general(general))
         ReThrowError(refusal);
     GeneralQuestion *question = nullptr;
-    if (refusal != nullptr || declared || general_risk) {
+    if ((refusal != nullptr && !asked) || declared || by_result) {
         catalog::Reading reading = catalog::Reading::open();
         question = risk::prepare_general(reading, general, text);
         reading.close();
@@ -92,14 +91,15 @@ static bool read_view(FunctionCallInfo fcinfo, GeneralView *view) {
     require(fcinfo, arg_query, "query");
     *view = GeneralView{};
     view->sensitivity = sensitivity_argument(fcinfo, arg_sensitivity);
-    view->question = general_question(text_argument(fcinfo, arg_query), !std::isnan(view->sensitivity));
+    require(fcinfo, arg_calibration, "calibration");
+    view->calibration = calibration_named(text_argument(fcinfo, arg_calibration));
+    view->question = general_question(text_argument(fcinfo, arg_query), !std::isnan(view->sensitivity),
+                                      view->calibration == privacy::Calibration::published);
     if (view->question == nullptr)
         return false;
     require(fcinfo, arg_mechanism, "mechanism");
-    require(fcinfo, arg_calibration, "calibration");
     refuse_if_true(fcinfo, arg_exact, "exact for a general query");
     view->mechanism = mechanism_named(text_argument(fcinfo, arg_mechanism));
-    view->calibration = calibration_named(text_argument(fcinfo, arg_calibration));
     view->has_delta = !PG_ARGISNULL(arg_delta);
     if (view->has_delta)
         view->delta = catalog::checked_delta(PG_GETARG_DATUM(arg_delta), "delta");

@@ -18,7 +18,7 @@ using risk::Memo;
 using rows::Question;
 
 namespace {
-enum OutputArgument { output_query, output_output, output_mechanism, output_epsilon, output_delta };
+enum OutputArgument { output_query, output_output, output_mechanism, output_epsilon, output_delta, output_leaf };
 
 // The numbers of an answer and the exact ones: aggregates left to right within the rows of the result.
 struct Output {
@@ -70,7 +70,7 @@ static int *columns_of(const Question *question, int *ncolumns) {
 // nothing.
 static double absent(const Question *question, int aggregate) {
     if (question->leaf->aggregates[aggregate].fn != privacy::Aggregate::avg)
-        return 0;
+        return 0; // groups of min, max and percentiles are declared
     const privacy::Bounds &bounds = *question->bounds[question->measure_of[aggregate]];
     return bounds.low + (bounds.high - bounds.low) / 2;
 }
@@ -113,10 +113,19 @@ static const char *why_no_loss(const Question *question) {
     if (question->thresholded)
         return "groups appear by a noisy count that the answer need not show";
     for (int j = 0; j < question->nmeasures; j++)
-        if ((*question->measures)[j].has_parts())
-            return (*question->measures)[j].kind == privacy::MeasureKind::pair
-                       ? "an average is computed from two noisy sums that the answer does not show"
-                       : "a variance is computed from three noisy sums that the answer does not show";
+        switch ((*question->measures)[j].kind) {
+        case privacy::MeasureKind::pair:
+            return "an average is computed from two noisy sums that the answer does not show";
+        case privacy::MeasureKind::triple:
+            return "a variance is computed from three noisy sums that the answer does not show";
+        case privacy::MeasureKind::products:
+        case privacy::MeasureKind::moments:
+            return "what is of two columns is computed from noisy sums that the answer does not show";
+        case privacy::MeasureKind::quantile:
+            return "min, max and percentiles are drawn from a histogram that the answer does not show";
+        default:
+            break;
+        }
     return nullptr;
 }
 
@@ -188,7 +197,7 @@ static double *rest_of_groups(const View &view, const Output &output) {
 }
 
 static Said said_of(const View &view, const Memo *memo, const Output &output, const double *rest, int64 i) {
-    int group = i < memo->nrecords ? memo->records.at(i)->group : -1;
+    int group = i < memo->nrecords ? risk::group_of(memo, i) : -1;
     Said said = {rest[group < 0 ? output.ngroups : group], 0};
     for (int a = 0; group >= 0 && a < output.naggregates; a++) {
         int at = group * output.naggregates + a;
@@ -219,7 +228,8 @@ static void numbers_of(void *context, int64 record, double *rdr, double *loss) {
 
 DP_CALL(dp_risk_output) {
     require(fcinfo, output_output, "output");
-    View view = view_of(fcinfo, output_mechanism, output_delta);
+    require(fcinfo, output_leaf, "leaf");
+    View view = view_of(fcinfo, output_mechanism, output_delta, PG_GETARG_INT32(output_leaf));
     risk::check_units(view.question, {privacy::Calibration::sound, false, false, true});
     InitMaterializedSRF(fcinfo, 0);
     auto *result = reinterpret_cast<ReturnSetInfo *>(fcinfo->resultinfo);

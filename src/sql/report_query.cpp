@@ -16,6 +16,7 @@
 #include "sql/controllers_question.hpp"
 #include "sql/report.hpp"
 #include "sql/risk_calls.hpp"
+#include "sql/statement_leaves.hpp"
 
 namespace dp::sql {
 
@@ -293,7 +294,7 @@ static Look look_at(const ReportCall &call) {
     look.view.has_delta = call.has_delta;
     look.view.delta = call.delta;
     look.view.question = call.look != nullptr ? controllers_question(call.look->ask, call.mechanism)
-                                              : controllers_question(call.query, call.mechanism);
+                                              : leaf_question(call.query, call.mechanism, 0);
     check_table(call, look.view.question);
     rows::check_delta(look.view.question, call.mechanism, call.delta);
     look.terms.algorithm = release::Algorithm::find_epsilon;

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "privacy/pair_release.hpp"
+#include "privacy/joint.hpp"
 #include "privacy/sparse_vector.hpp"
 #include "privacy/triple.hpp"
 
@@ -14,16 +15,16 @@
 #include "rows/unit_checks.hpp"
 #include "sql/call_arguments.hpp"
 #include "sql/general.hpp"
-#include "sql/controllers_question.hpp"
 #include "sql/risk_calls.hpp"
 #include "sql/risk_rows.hpp"
+#include "sql/statement_leaves.hpp"
 
 namespace dp::sql {
 
 using risk::Memo;
 using rows::Question;
 
-View view_of(FunctionCallInfo fcinfo, int mechanism, int delta) {
+View view_of(FunctionCallInfo fcinfo, int mechanism, int delta, int leaf) {
     require(fcinfo, 0, "query");
     require(fcinfo, mechanism, "mechanism");
     View view = {};
@@ -32,16 +33,16 @@ View view_of(FunctionCallInfo fcinfo, int mechanism, int delta) {
     view.has_delta = !PG_ARGISNULL(delta);
     if (view.has_delta)
         view.delta = catalog::checked_delta(PG_GETARG_DATUM(delta), "delta");
-    view.question = controllers_question(text_argument(fcinfo, 0), view.mechanism);
+    view.question = leaf_question(text_argument(fcinfo, 0), view.mechanism, leaf);
     return view;
 }
 
 // Arguments from `mechanism` on: mechanism, delta, calibration, exact. (A sensitivity makes it a general query.)
-static View view_arguments(FunctionCallInfo fcinfo, int first) {
+static View view_arguments(FunctionCallInfo fcinfo, int first, int leaf) {
     require(fcinfo, first + 2, "calibration");
     require(fcinfo, first + 3, "exact");
     privacy::Calibration calibration = calibration_named(text_argument(fcinfo, first + 2));
-    View view = view_of(fcinfo, first, first + 1);
+    View view = view_of(fcinfo, first, first + 1, leaf);
     view.calibration = calibration;
     view.exact = PG_GETARG_BOOL(first + 3);
     if (view.calibration == privacy::Calibration::sound)
@@ -127,6 +128,30 @@ static Noise part_noise(privacy::MeasureKind kind, const privacy::MeasureNoise &
     return Noise{0, privacy::part_stddev(kind, fn, noise, bounds), halfwidth};
 }
 
+// Computes the noise of what is drawn, or of several sums of two columns, from its law in the group where it is largest.
+static Noise noise_by_law(const Question *question, const privacy::ReleasePlan *plan, const Memo *memo, int aggregate) {
+    const int j = question->measure_of[aggregate];
+    const privacy::PrintedNumber number = risk::number_of(question, aggregate);
+    const int first = risk::first_coordinate_of(question, j);
+    Noise noise = {0, 0, 0};
+    for (int g = 0; g < memo->ngroups; g++) {
+        CHECK_FOR_INTERRUPTS();
+        const risk::Group group = risk::group_at(question, memo, g);
+        border::core([&] {
+            const bool drawn = number.kind == privacy::MeasureKind::quantile;
+            const privacy::Distance error =
+                drawn ? risk::quantile_error(question, *plan, j, group)
+                      : privacy::joint_error(number.fn, plan->noise[j], {*number.bounds, *number.second},
+                                             privacy::joint_sums(number.kind, group.sums + first));
+            const double unit = drawn ? privacy::width_of(*question->grids[j]) : privacy::unit_of_number(number);
+            noise.stddev = Max(noise.stddev, unit * std::sqrt(error.square));
+            noise.error95 = Max(noise.error95, unit * error.within95);
+        });
+    }
+    return noise;
+}
+
+// Core region.
 static Noise aggregate_noise(const View &view, const privacy::ReleasePlan &plan, const Memo *memo, int aggregate) {
     const Question *question = view.question;
     int j = question->measure_of[aggregate];
@@ -163,17 +188,18 @@ static privacy::ReleasePlan plan_of(const View &view, privacy::Epsilon epsilon) 
 static Noise sound_noise(const View &view, const Memo *memo, privacy::Epsilon epsilon) {
     const Question *question = view.question;
     const privacy::ReleasePlan *plan = risk::plan_in_context(question, view.mechanism, epsilon, view.delta);
-    double term = risk::prints_pairs(question) ? risk::printed_noise_term(question, memo, plan)
+    double term = risk::depends_on_group(question) ? risk::printed_noise_term(question, memo, plan)
                                                : border::core([&] { return sound_term(view, *plan, epsilon); });
-    return border::core([&] {
-        Noise noise = {term, 0, 0};
-        for (int i = 0; i < question->leaf->naggregates; i++) {
-            Noise one = aggregate_noise(view, *plan, memo, i);
-            noise.stddev = Max(noise.stddev, one.stddev);
-            noise.error95 = Max(noise.error95, one.error95);
-        }
-        return noise;
-    });
+    Noise noise = {term, 0, 0};
+    for (int i = 0; i < question->leaf->naggregates; i++) {
+        const privacy::MeasureKind kind = (*question->measures)[question->measure_of[i]].kind;
+        const bool by_law = kind == privacy::MeasureKind::quantile || privacy::is_joint(kind);
+        Noise one = by_law ? noise_by_law(question, plan, memo, i)
+                           : border::core([&] { return aggregate_noise(view, *plan, memo, i); });
+        noise.stddev = Max(noise.stddev, one.stddev);
+        noise.error95 = Max(noise.error95, one.error95);
+    }
+    return noise;
 }
 
 Noise noise_of(const View &view, const Memo *memo, privacy::Epsilon epsilon) {
@@ -193,7 +219,7 @@ struct Exact {
 } // namespace
 
 static bool is_printed(const View &view) {
-    return view.calibration == privacy::Calibration::sound && risk::prints_pairs(view.question);
+    return view.calibration == privacy::Calibration::sound && risk::depends_on_group(view.question);
 }
 
 static Exact exact_changes(const View &view, const Memo *memo) {
@@ -289,17 +315,63 @@ static Tested tested_as(const View &view, const Memo *memo, const Selection &sel
 
 // ---- dp_risk -------------------------------------------------------------------------------------------------------
 
-static void put_candidate(ReturnSetInfo *result, const privacy::RiskRow &row, const Noise &noise, bool has_statistic,
-                          const Tested &tested) {
-    Datum values[10] = {catalog::to_numeric(row.epsilon),   Float8GetDatum(row.rdr_min),
-                        Float8GetDatum(row.rdr_max),        Float8GetDatum(row.ratio),
-                        Float8GetDatum(row.variance),       Float8GetDatum(noise.stddev),
-                        Float8GetDatum(noise.error95),      Float8GetDatum(tested.statistic),
-                        Float8GetDatum(tested.sensitivity), Float8GetDatum(tested.accept)};
-    bool nulls[10] = {};
-    nulls[7] = !has_statistic;
+namespace {
+// Holds a row of dp_risk. epsilon, rho: numeric.
+struct Candidate {
+    Datum epsilon, rho;
+    bool has_rho, has_statistic;
+    privacy::RiskRow row;
+    Noise noise;
+    Tested tested;
+    int leaf;
+};
+} // namespace
+
+static void put_candidate(ReturnSetInfo *result, const Candidate &candidate) {
+    const privacy::RiskRow &row = candidate.row;
+    const Tested &tested = candidate.tested;
+    Datum values[13] = {candidate.epsilon,
+                        Float8GetDatum(row.rdr_min),
+                        Float8GetDatum(row.rdr_max),
+                        Float8GetDatum(row.ratio),
+                        Float8GetDatum(row.variance),
+                        Float8GetDatum(candidate.noise.stddev),
+                        Float8GetDatum(candidate.noise.error95),
+                        Float8GetDatum(tested.statistic),
+                        Float8GetDatum(tested.sensitivity),
+                        Float8GetDatum(tested.accept),
+                        Float8GetDatum(candidate.noise.term),
+                        candidate.rho,
+                        Int32GetDatum(candidate.leaf)};
+    bool nulls[13] = {};
+    nulls[7] = !candidate.has_statistic;
     nulls[8] = nulls[9] = !tested.known;
+    nulls[11] = !candidate.has_rho;
     tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
+}
+
+Datum rho_of(const View &view, privacy::Epsilon epsilon) {
+    return catalog::to_numeric(risk::plan_in_context(view.question, view.mechanism, epsilon, view.delta)->rho());
+}
+
+bool take_infinity(ArrayType **candidates) {
+    if (*candidates == nullptr)
+        return false;
+    Datum *elements;
+    bool *nulls;
+    int n, kept = 0;
+    deconstruct_array(*candidates, NUMERICOID, -1, false, TYPALIGN_INT, &elements, &nulls, &n);
+    for (int i = 0; i < n; i++)
+        if (nulls[i] || !(DatumGetFloat8(DirectFunctionCall1(numeric_float8_no_overflow, elements[i])) ==
+                          get_float8_infinity())) {
+            nulls[kept] = nulls[i];
+            elements[kept++] = elements[i];
+        }
+    int dims[1] = {kept}, lower[1] = {1};
+    if (kept < n)
+        *candidates = kept == 0 ? construct_empty_array(NUMERICOID)
+                                : construct_md_array(elements, nulls, 1, dims, lower, NUMERICOID, -1, false, TYPALIGN_INT);
+    return kept < n;
 }
 
 static privacy::RiskRow risk_row_of(const View &view, const Memo *memo, const Exact &exact, privacy::Epsilon epsilon,
@@ -314,31 +386,59 @@ static privacy::RiskRow risk_row_of(const View &view, const Memo *memo, const Ex
     });
 }
 
-DP_CALL(dp_risk) {
-    if (general_risk(fcinfo))
-        return Datum(0);
-    Selection selection = selection_arguments(fcinfo, 7);
-    View view = view_arguments(fcinfo, 2);
-    auto *candidates = catalog::candidates_from_array(array_argument(fcinfo, 1));
+// Without noise the risks are the sensitivities.
+static void put_infinity(ReturnSetInfo *result, const View &view, const Memo *memo, int leaf) {
+    Candidate candidate = {};
+    candidate.epsilon = catalog::text_numeric("Infinity");
+    candidate.row = border::core([&] { return privacy::risk_row(*memo->profile, view.mechanism, privacy::Epsilon{}, 0); });
+    candidate.leaf = leaf;
+    put_candidate(result, candidate);
+}
+
+static void put_leaf(FunctionCallInfo fcinfo, const Selection &selection, int leaf) {
+    auto *result = reinterpret_cast<ReturnSetInfo *>(fcinfo->resultinfo);
+    View view = view_arguments(fcinfo, 2, leaf);
+    ArrayType *array = array_argument(fcinfo, 1);
+    const bool infinite = take_infinity(&array);
+    auto *candidates = infinite && array != nullptr && ArrayGetNItems(ARR_NDIM(array), ARR_DIMS(array)) == 0
+                           ? border::context_new<std::vector<privacy::Epsilon>>()
+                           : catalog::candidates_from_array(array);
     if (selection.wanted && view.calibration == privacy::Calibration::sound)
         release::check_selectable(view.question);
-    InitMaterializedSRF(fcinfo, 0);
-    auto *result = reinterpret_cast<ReturnSetInfo *>(fcinfo->resultinfo);
     Memo *memo = risk::leave_one_out(rows::OwnRows(view.question), view.mechanism, view.calibration,
                                      view.exact ? risk::Detail::changes : risk::Detail::profile);
     check_not_empty(memo);
+    if (infinite)
+        put_infinity(result, view, memo, leaf);
     Exact exact = exact_changes(view, memo);
     bool sound = view.calibration == privacy::Calibration::sound;
     for (std::size_t i = 0; i < candidates->size(); i++) {
         CHECK_FOR_INTERRUPTS();
         privacy::Epsilon epsilon = (*candidates)[i];
-        Noise noise = noise_of(view, memo, epsilon);
-        privacy::RiskRow row = risk_row_of(view, memo, exact, epsilon, noise);
-        Tested tested = {false, row.variance, 0, 0};
+        Candidate candidate = {};
+        candidate.epsilon = catalog::to_numeric(epsilon);
+        candidate.leaf = leaf;
+        candidate.noise = noise_of(view, memo, epsilon);
+        candidate.row = risk_row_of(view, memo, exact, epsilon, candidate.noise);
+        candidate.tested = {false, candidate.row.variance, 0, 0};
         if (sound && selection.wanted)
-            tested = border::core([&] { return tested_as(view, memo, selection, epsilon); });
-        put_candidate(result, row, noise, tested.known || !sound, tested);
+            candidate.tested = border::core([&] { return tested_as(view, memo, selection, epsilon); });
+        candidate.has_statistic = candidate.tested.known || !sound;
+        candidate.has_rho = sound;
+        if (sound)
+            candidate.rho = rho_of(view, epsilon);
+        put_candidate(result, candidate);
     }
+}
+
+DP_CALL(dp_risk) {
+    if (general_risk(fcinfo))
+        return Datum(0);
+    Selection selection = selection_arguments(fcinfo, 7);
+    InitMaterializedSRF(fcinfo, 0);
+    const int leaves = Max(count_leaves(text_argument(fcinfo, 0)), 1);
+    for (int leaf = 1; leaf <= leaves; leaf++)
+        put_leaf(fcinfo, selection, leaf);
     return Datum(0);
 }
 
@@ -400,7 +500,8 @@ DP_CALL(dp_risk_records) {
         return Datum(0);
     require(fcinfo, 1, "epsilon");
     privacy::Epsilon epsilon = catalog::checked_epsilon(PG_GETARG_DATUM(1), "epsilon");
-    View view = view_arguments(fcinfo, 2);
+    require(fcinfo, 7, "leaf");
+    View view = view_arguments(fcinfo, 2, PG_GETARG_INT32(7));
     InitMaterializedSRF(fcinfo, 0);
     auto *result = reinterpret_cast<ReturnSetInfo *>(fcinfo->resultinfo);
     Memo *memo = risk::leave_one_out(rows::OwnRows(view.question), view.mechanism, view.calibration, risk::Detail::records);

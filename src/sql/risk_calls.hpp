@@ -17,9 +17,9 @@ struct View {
     privacy::Delta delta;
 };
 
-// The query of the call and the arguments at these positions; sound calibration, bounds of the RDR. Errors: those of
-// controllers_question.
-View view_of(FunctionCallInfo fcinfo, int mechanism, int delta);
+// A leaf of the query of the call and the arguments at these positions; sound calibration, bounds of the RDR. Errors: those of
+// leaf_question.
+View view_of(FunctionCallInfo fcinfo, int mechanism, int delta, int leaf);
 
 struct Noise {
     double term;   // what joins the PIS in an RDR (risk_row)
@@ -27,6 +27,11 @@ struct Noise {
     double error95;
 };
 Noise noise_of(const View &view, const risk::Memo *memo, privacy::Epsilon epsilon);
+
+// Returns the rho of the noise at an epsilon, as numeric.
+Datum rho_of(const View &view, privacy::Epsilon epsilon);
+// Takes infinity out of an array of candidates. Returns whether it was there.
+bool take_infinity(ArrayType **candidates);
 
 // 55000 for a table without rows: an RDR is somebody's.
 void check_not_empty(const risk::Memo *memo);

@@ -6,7 +6,9 @@
 #include "risk/unit_changes.hpp"
 #include "rows/unit_checks.hpp"
 #include "rows/units.hpp"
+#include "sql/call_arguments.hpp"
 #include "sql/risk_calls.hpp"
+#include "sql/statement_leaves.hpp"
 
 namespace dp::sql {
 
@@ -117,16 +119,23 @@ static void explain_equal_risks(const Memo *memo) {
                          errhint("Choose epsilon by the accuracy that you need and by what the odometer has left.")));
 }
 
-DP_CALL(dp_risk_summary) {
-    View view = view_of(fcinfo, 1, 2);
-    rows::check_delta(view.question, view.mechanism, view.delta);
-    InitMaterializedSRF(fcinfo, 0);
+static void put_line(ReturnSetInfo *result, const Scale &scale, const Line &line, const char *range, int leaf) {
+    Datum values[6] = {catalog::to_numeric(line.epsilon), CStringGetTextDatum(plot(scale, line)),
+                       Float8GetDatum(rounded(line.error95)), CStringGetTextDatum(range),
+                       Float8GetDatum(rounded(line.ratio)), Int32GetDatum(leaf)};
+    bool nulls[6] = {};
+    tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
+}
+
+static void put_leaf(FunctionCallInfo fcinfo, int leaf) {
     auto *result = reinterpret_cast<ReturnSetInfo *>(fcinfo->resultinfo);
+    View view = view_of(fcinfo, 1, 2, leaf);
+    rows::check_delta(view.question, view.mechanism, view.delta);
+    auto *candidates = catalog::candidates_from_array(array_argument(fcinfo, 3));
     Memo *memo = risk::leave_one_out(rows::OwnRows(view.question), view.mechanism, view.calibration, risk::Detail::range);
     check_not_empty(memo);
     explain_equal_risks(memo);
     Truth truth = truth_of(view, memo);
-    auto *candidates = catalog::candidates_from_array(nullptr);
     int n = static_cast<int>(candidates->size());
     auto *lines = static_cast<Line *>(palloc0(sizeof(Line) * n));
     for (int i = 0; i < n; i++) {
@@ -134,14 +143,16 @@ DP_CALL(dp_risk_summary) {
         lines[i] = line_of(view, memo, (*candidates)[i]);
     }
     Scale scale = scale_of(lines, n);
-    for (int i = 0; i < n; i++) {
-        Datum values[5] = {catalog::to_numeric(lines[i].epsilon), CStringGetTextDatum(plot(scale, lines[i])),
-                           Float8GetDatum(rounded(lines[i].error95)),
-                           CStringGetTextDatum(range_text(truth, lines[i].error95)),
-                           Float8GetDatum(rounded(lines[i].ratio))};
-        bool nulls[5] = {};
-        tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
-    }
+    for (int i = 0; i < n; i++)
+        put_line(result, scale, lines[i], range_text(truth, lines[i].error95), leaf);
+}
+
+DP_CALL(dp_risk_summary) {
+    require(fcinfo, 0, "query");
+    InitMaterializedSRF(fcinfo, 0);
+    const int leaves = Max(count_leaves(text_argument(fcinfo, 0)), 1);
+    for (int leaf = 1; leaf <= leaves; leaf++)
+        put_leaf(fcinfo, leaf);
     return Datum(0);
 }
 

@@ -184,37 +184,6 @@ TEST(Triple, OneMeasureOfThreeCoordinates) {
 
 // ---- for the controller --------------------------------------------------------------------------------------------
 
-GroupState state_of(const std::vector<double> &positions) {
-    GroupState state;
-    for (double t : positions) {
-        state.values++;
-        state.positions += t;
-        state.squares += static_cast<long double>(t) * t;
-    }
-    return state;
-}
-
-TEST(Triple, LeaveOneOutIsTheDifference) {
-    for (int i = 0; i < 3000; ++i) {
-        std::vector<double> values(1 + bits() % 12);
-        for (double &v : values)
-            v = bits() % 3 == 0 ? (bits() % 2 == 0 ? 1 : -1) : 2 * uniform() - 1;
-        const GroupState state = state_of(values);
-        std::vector<double> others(values.begin() + 1, values.end());
-        for (Aggregate fn : spreads) {
-            EXPECT_NEAR(direct(fn, values), spread_of_group(fn, state), 1e-7);
-            const double change = leave_one_out_spread(fn, state, true, values.front());
-            EXPECT_NEAR(std::fabs(direct(fn, values) - direct(fn, others)), change, 1e-7);
-            EXPECT_LE(change, largest_spread_change(fn) * (1 + 1e-12));
-        }
-        EXPECT_EQ(0, leave_one_out_spread(Aggregate::var_pop, state, false, 0));
-    }
-    // Attained.
-    const GroupState two = state_of({-1, 1});
-    for (Aggregate fn : spreads)
-        EXPECT_NEAR(largest_spread_change(fn), leave_one_out_spread(fn, two, true, 1), 1e-12);
-}
-
 double laplace() {
     const double u = uniform() - 0.5;
     return (u < 0 ? 1 : -1) * std::log(1 - 2 * std::fabs(u));

@@ -1,0 +1,163 @@
+#include "privacy/printed_numbers.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "privacy/joint.hpp"
+
+namespace dp::privacy {
+
+namespace {
+
+constexpr long double one = static_cast<long double>(pair_one);
+
+// Holds what both a pair and a triple add up to, in units of one.
+struct Parts {
+    long double squares, middle, rest; // of a pair `middle` is 0: that of a half counts for either side
+    long double count() const { return squares + middle + rest; }
+    long double difference() const { return squares - rest; }
+};
+
+Parts parts_of(MeasureKind kind, const int128 *sums) {
+    const auto at = [&](int c) { return static_cast<long double>(sums[c]) / one; };
+    return kind == MeasureKind::pair ? Parts{at(0), 0, at(1)} : Parts{at(0), at(1), at(2)};
+}
+
+Parts minus(const Parts &a, const Parts &b) {
+    return {a.squares - b.squares, a.middle - b.middle, a.rest - b.rest};
+}
+
+// The average of a group, as a position between the bounds.
+long double position_of(const Parts &sums) {
+    return std::clamp<long double>(sums.difference() / std::max(1.0L, sums.count()), -1, 1);
+}
+
+// (D - d)/(C - c) - D/C = (D c - d C)/(C (C - c)): what nearly cancels is taken off before anything is rounded.
+long double change_of_position(const Parts &sums, const Parts &change) {
+    const Parts without = minus(sums, change);
+    if (!(without.count() >= 1))
+        return position_of(sums) - position_of(without);
+    return (sums.difference() * change.count() - change.difference() * sums.count()) /
+           (sums.count() * without.count());
+}
+
+// In units of the width between the bounds, squared for a variance.
+long double spread_of_parts(Aggregate fn, const Parts &sums) {
+    const long double c = std::max(1.0L, sums.count());
+    const long double mean = std::clamp<long double>((sums.squares + sums.middle / 2) / c, 0, 1);
+    const long double population = std::clamp<long double>(sums.squares / c - mean * mean, 0, 0.25L);
+    const long double n = std::max(2.0L, c), variance = is_sample(fn) ? population * n / (n - 1) : population;
+    return is_deviation(fn) ? std::sqrt(variance) : variance;
+}
+
+// Takes a change that rounding alone may have made for none.
+double settled(long double change) {
+    const auto size = static_cast<double>(std::fabs(change));
+    return size < 0x1p-58 ? 0 : size;
+}
+
+double change_of_one_column(const PrintedNumber &number, const Parts &sums, const Parts &change) {
+    const Bounds &bounds = *number.bounds;
+    switch (number.fn) {
+    case Aggregate::sum: {
+        const long double largest = largest_printed_change(number.fn, bounds);
+        const long double s1 = change.squares + change.middle / 2, s0 = change.rest + change.middle / 2;
+        return settled(bounds.high / largest * s1 + bounds.low / largest * s0);
+    }
+    case Aggregate::avg:
+        return settled(change_of_position(sums, change));
+    case Aggregate::count:
+    case Aggregate::count_star:
+        return settled(change.count());
+    default: {
+        const long double moved = spread_of_parts(number.fn, sums) - spread_of_parts(number.fn, minus(sums, change));
+        return settled(moved * (is_deviation(number.fn) ? 2 : 4) / largest_spread_change(number.fn));
+    }
+    }
+}
+
+JointBounds joint_bounds(const PrintedNumber &number) {
+    return {*number.bounds, *number.second};
+}
+
+} // namespace
+
+double sensitivity_of_row(const Measure &measure, const Bounds *bounds) {
+    if (is_joint(measure.kind))
+        return static_cast<double>(joint_sensitivity(measure.kind));
+    return measure.has_parts() ? static_cast<double>(pair_one)
+           : measure.kind == MeasureKind::sum ? static_cast<double>(bounds->sensitivity()) : 1;
+}
+
+PairTotals totals_of(MeasureKind kind, const int128 *sums) {
+    const Parts parts = parts_of(kind, sums);
+    return {static_cast<double>(parts.count()), static_cast<double>(parts.difference())};
+}
+
+Moments3 moments_of(MeasureKind kind, const int128 *sums) {
+    const Parts parts = parts_of(kind, sums);
+    return {static_cast<double>(parts.count()), static_cast<double>(parts.difference()),
+            static_cast<double>(parts.squares - parts.middle + parts.rest)};
+}
+
+double weight_of_rows(Aggregate fn, double rows) {
+    switch (fn) {
+    case Aggregate::count:
+    case Aggregate::count_star:
+    case Aggregate::sum:
+        return 1 / rows;
+    case Aggregate::avg:
+        return (rows + 1) / (2 * rows);
+    default:
+        return 1;
+    }
+}
+
+double change_of_number(const PrintedNumber &number, const int128 *sums, const int128 *change) {
+    if (is_joint(number.kind)) {
+        int128 without[most_coordinates] = {};
+        for (int c = 0; c < coordinates_of(number.kind); ++c)
+            without[c] = sums[c] - change[c];
+        return settled(joint_change(number.fn, joint_sums(number.kind, sums), joint_sums(number.kind, without),
+                                    joint_bounds(number)));
+    }
+    return weight_of_rows(number.fn, number.rows) *
+           change_of_one_column(number, parts_of(number.kind, sums), parts_of(number.kind, change));
+}
+
+double error_of_number(const PrintedNumber &number, const MeasureNoise &noise, const int128 *sums) {
+    const bool laplace = noise.mechanism == Mechanism::laplace;
+    if (is_joint(number.kind)) {
+        const Distance error = joint_error(number.fn, noise, joint_bounds(number), joint_sums(number.kind, sums));
+        return laplace ? error.mean : error.square;
+    }
+    const double weight = weight_of_rows(number.fn, number.rows);
+    const double error = number.kind == MeasureKind::pair
+                             ? printed_error(number.fn, noise, *number.bounds, totals_of(number.kind, sums))
+                             : triple_error(number.fn, noise, *number.bounds, moments_of(number.kind, sums));
+    return error * (laplace ? weight : weight * weight);
+}
+
+double unit_of_number(const PrintedNumber &number) {
+    if (is_joint(number.kind))
+        return joint_unit(number.fn, joint_bounds(number));
+    const double of_spread = is_spread(number.fn) ? spread_unit(number.fn, *number.bounds) : 1;
+    return of_spread * largest_printed_change(number.fn, *number.bounds) / weight_of_rows(number.fn, number.rows);
+}
+
+double exact_number(const PrintedNumber &number, const int128 *sums) {
+    if (is_joint(number.kind))
+        return joint_number(number.fn, joint_sums(number.kind, sums), joint_bounds(number));
+    const Halves halves = released_halves(number.kind, sums);
+    switch (number.fn) {
+    case Aggregate::count:
+    case Aggregate::count_star:
+        return release_pair(halves.s1, halves.s0, *number.bounds).count_exact;
+    case Aggregate::sum:
+        return release_pair(halves.s1, halves.s0, *number.bounds).sum;
+    default:
+        return printed_number(number.kind, number.fn, sums, *number.bounds);
+    }
+}
+
+} // namespace dp::privacy

@@ -1,0 +1,129 @@
+#include "risk/alone_values.hpp"
+
+namespace dp::risk {
+
+namespace {
+enum Column { column_group, column_coordinate, column_digest, column_part, column_individuals, ncolumns };
+} // namespace
+
+struct AloneValues {
+    TupleDesc desc;
+    Tuplesortstate *sort;
+    TupleTableSlot *slot;
+};
+
+static TupleDesc describe() {
+    TupleDesc desc = CreateTemplateTupleDesc(ncolumns);
+    const Oid types[ncolumns] = {INT4OID, INT4OID, UUIDOID, INT8OID, INT8OID};
+    for (int c = 0; c < ncolumns; c++)
+        TupleDescInitEntry(desc, static_cast<AttrNumber>(c + 1), "value", types[c], -1, 0);
+    return BlessTupleDesc(desc);
+}
+
+static Tuplesortstate *begin_sort(TupleDesc desc, const Column *by, int n) {
+    AttrNumber columns[ncolumns];
+    Oid operators[ncolumns], collations[ncolumns] = {};
+    bool nulls_first[ncolumns] = {};
+    for (int i = 0; i < n; i++) {
+        columns[i] = static_cast<AttrNumber>(by[i] + 1);
+        operators[i] = lookup_type_cache(TupleDescAttr(desc, by[i])->atttypid, TYPECACHE_LT_OPR)->lt_opr;
+    }
+    return tuplesort_begin_heap(desc, n, columns, operators, collations, nulls_first, work_mem, nullptr,
+                                TUPLESORT_NONE);
+}
+
+AloneValues *begin_alone_values() {
+    auto *values = static_cast<AloneValues *>(palloc0(sizeof(AloneValues)));
+    const Column by[] = {column_group, column_coordinate, column_digest};
+    values->desc = describe();
+    values->sort = begin_sort(values->desc, by, lengthof(by));
+    values->slot = MakeSingleTupleTableSlot(values->desc, &TTSOpsVirtual);
+    return values;
+}
+
+void add_alone_value(AloneValues *values, int group, int coordinate, const void *digest, int64 part,
+                     int64 individuals) {
+    TupleTableSlot *slot = values->slot;
+    ExecClearTuple(slot);
+    memset(slot->tts_isnull, false, sizeof(bool) * ncolumns);
+    slot->tts_values[column_group] = Int32GetDatum(group);
+    slot->tts_values[column_coordinate] = Int32GetDatum(coordinate);
+    slot->tts_values[column_digest] = PointerGetDatum(digest);
+    slot->tts_values[column_part] = Int64GetDatum(part);
+    slot->tts_values[column_individuals] = Int64GetDatum(individuals);
+    ExecStoreVirtualTuple(slot);
+    tuplesort_puttupleslot(values->sort, slot);
+}
+
+namespace {
+// Equal values of one coordinate and group, which come one behind the other.
+struct Run {
+    int group, coordinate;
+    pg_uuid_t digest;
+    int64 part, individuals; // 0: there is none
+};
+} // namespace
+
+static Run run_of(const TupleTableSlot *slot) {
+    return {DatumGetInt32(slot->tts_values[column_group]), DatumGetInt32(slot->tts_values[column_coordinate]),
+            *DatumGetUUIDP(slot->tts_values[column_digest]), DatumGetInt64(slot->tts_values[column_part]),
+            DatumGetInt64(slot->tts_values[column_individuals])};
+}
+
+static bool is_same(const Run &a, const Run &b) {
+    return a.individuals > 0 && a.group == b.group && a.coordinate == b.coordinate &&
+           memcmp(&a.digest, &b.digest, sizeof a.digest) == 0;
+}
+
+// by_part: takes what one person alone has, in the order in which changes are kept.
+static void end_run(const AloneValues *values, const Run &run, Memo *memo, bool count, Tuplesortstate *by_part) {
+    if (run.individuals == 0)
+        return;
+    if (count)
+        memo->sums.change(run.group)[run.coordinate] += 1;
+    if (run.individuals > 1)
+        return;
+    TupleTableSlot *slot = values->slot;
+    ExecClearTuple(slot);
+    memset(slot->tts_isnull, false, sizeof(bool) * ncolumns);
+    slot->tts_values[column_group] = Int32GetDatum(run.group);
+    slot->tts_values[column_coordinate] = Int32GetDatum(run.coordinate);
+    slot->tts_values[column_digest] = PointerGetDatum(&run.digest);
+    slot->tts_values[column_part] = Int64GetDatum(run.part);
+    slot->tts_values[column_individuals] = Int64GetDatum(1);
+    ExecStoreVirtualTuple(slot);
+    tuplesort_puttupleslot(by_part, slot);
+}
+
+void finish_alone_values(AloneValues *values, Memo *memo, bool count) {
+    const Column by[] = {column_part};
+    Tuplesortstate *by_part = begin_sort(values->desc, by, lengthof(by));
+    TupleTableSlot *slot = MakeSingleTupleTableSlot(values->desc, &TTSOpsMinimalTuple);
+    Run run = {};
+    tuplesort_performsort(values->sort);
+    while (tuplesort_gettupleslot(values->sort, true, false, slot, nullptr)) {
+        CHECK_FOR_INTERRUPTS();
+        slot_getallattrs(slot);
+        const Run next = run_of(slot);
+        if (is_same(run, next)) {
+            run.individuals += next.individuals;
+            continue;
+        }
+        end_run(values, run, memo, count, by_part);
+        run = next;
+    }
+    end_run(values, run, memo, count, by_part);
+    tuplesort_performsort(by_part);
+    while (tuplesort_gettupleslot(by_part, true, false, slot, nullptr)) {
+        CHECK_FOR_INTERRUPTS();
+        slot_getallattrs(slot);
+        const Run alone = run_of(slot);
+        memo->changes.change(alone.part)[alone.coordinate] += 1;
+    }
+    ExecDropSingleTupleTableSlot(slot);
+    ExecDropSingleTupleTableSlot(values->slot);
+    tuplesort_end(values->sort);
+    tuplesort_end(by_part);
+}
+
+} // namespace dp::risk

@@ -1,0 +1,398 @@
+// Numbers of several sums, and quantiles, as the controller looks at them: what one person moves, and how far noise does (formulas.md
+// 1.2a, 1.2c), against their definitions and against the shipped samplers.
+#include "privacy/printed_numbers.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <numeric>
+#include <random>
+
+#include <gtest/gtest.h>
+
+#include "privacy/joint.hpp"
+#include "privacy/quantile_draw.hpp"
+#include "privacy/quantile_law.hpp"
+#include "reference.hpp"
+
+namespace {
+
+using namespace dp::privacy;
+using reference::Case;
+
+std::mt19937_64 bits(26);
+
+double uniform() {
+    return static_cast<double>(bits() >> 11) * 0x1p-53;
+}
+
+struct Row {
+    double y, x;
+};
+using Rows = std::vector<Row>;
+
+constexpr Aggregate of_one[] = {Aggregate::count,    Aggregate::sum,        Aggregate::avg,        Aggregate::var_pop,
+                                Aggregate::var_samp, Aggregate::stddev_pop, Aggregate::stddev_samp};
+constexpr Aggregate of_two[] = {Aggregate::covar_pop, Aggregate::covar_samp, Aggregate::corr,
+                                Aggregate::regr_r2,   Aggregate::regr_slope, Aggregate::regr_intercept};
+
+MeasureKind kind_of(Aggregate fn) {
+    return divides_by_variance(fn) ? MeasureKind::moments
+           : is_joint(fn)          ? MeasureKind::products
+           : is_spread(fn)         ? MeasureKind::triple
+                                   : MeasureKind::pair;
+}
+
+// The exact sums of rows, as the release adds them up.
+std::vector<__int128> sums_of(MeasureKind kind, const Rows &rows, const Bounds &y, const Bounds &x) {
+    std::vector<__int128> sums(most_coordinates, 0);
+    for (const Row &row : rows) {
+        if (kind == MeasureKind::pair) {
+            const std::int64_t point = *to_pair_point(pair_lattice(y), row.y);
+            sums[0] += point;
+            sums[1] += pair_one - point;
+        } else if (kind == MeasureKind::triple) {
+            const TriplePoint point = *to_triple_point(pair_lattice(y), row.y);
+            sums[0] += point.squares;
+            sums[1] += pair_one - point.squares - point.rest;
+            sums[2] += point.rest;
+        } else {
+            const JointPoint point = *to_joint_point(joint_lattice({y, x}), row.y, row.x, joint_one(kind));
+            const std::int64_t parts[] = {point.both,    point.y_alone,  point.x_alone,
+                                          point.neither, point.y_spread, point.x_spread};
+            for (std::size_t c = 0; c < 6; ++c)
+                sums[c] += parts[c];
+        }
+    }
+    return sums;
+}
+
+const int128 *pointer(const std::vector<__int128> &sums) {
+    return sums.data();
+}
+
+double mean_of(const Rows &rows, const std::function<double(const Row &)> &of) {
+    double sum = 0;
+    for (const Row &row : rows)
+        sum += of(row);
+    return rows.empty() ? 0 : sum / static_cast<double>(rows.size());
+}
+
+// The aggregate as SQL has it, in doubles; NULL is the middle for an average and 0 for the rest.
+double by_definition(Aggregate fn, const Rows &rows, const Bounds &y) {
+    const auto n = static_cast<double>(rows.size());
+    const double my = mean_of(rows, [](const Row &r) { return r.y; }), mx = mean_of(rows, [](const Row &r) { return r.x; });
+    const double vy = mean_of(rows, [&](const Row &r) { return (r.y - my) * (r.y - my); });
+    const double vx = mean_of(rows, [&](const Row &r) { return (r.x - mx) * (r.x - mx); });
+    const double cov = mean_of(rows, [&](const Row &r) { return (r.y - my) * (r.x - mx); });
+    const double sample = n < 2 ? 0 : n / (n - 1);
+    switch (fn) {
+    case Aggregate::count:
+        return n;
+    case Aggregate::sum:
+        return n * my;
+    case Aggregate::avg:
+        return rows.empty() ? 0.5 * (y.low + y.high) : my;
+    case Aggregate::var_pop:
+        return vy;
+    case Aggregate::var_samp:
+        return vy * sample;
+    case Aggregate::stddev_pop:
+        return std::sqrt(vy);
+    case Aggregate::stddev_samp:
+        return std::sqrt(vy * sample);
+    case Aggregate::covar_pop:
+        return cov;
+    case Aggregate::covar_samp:
+        return cov * sample;
+    case Aggregate::corr:
+        return vx * vy > 0 ? cov / std::sqrt(vx * vy) : 0;
+    case Aggregate::regr_r2:
+        return vx * vy > 0 ? cov * cov / (vx * vy) : 0;
+    case Aggregate::regr_slope:
+        return vx > 0 ? cov / vx : 0;
+    default:
+        return rows.empty() ? y.low : my - (vx > 0 ? cov / vx : 0) * mx;
+    }
+}
+
+// The most that one of R rows' numbers moves by (1.2a), in its own unit.
+double unit_by_definition(Aggregate fn, const Bounds &y, const Bounds &x, double R) {
+    const double w = y.high - y.low, wx = x.high - x.low;
+    switch (fn) {
+    case Aggregate::count:
+        return R;
+    case Aggregate::sum:
+        return R * std::max(std::fabs(y.low), std::fabs(y.high));
+    case Aggregate::avg:
+        return w * R / (R + 1);
+    case Aggregate::var_pop:
+        return w * w / 4;
+    case Aggregate::var_samp:
+        return w * w / 2;
+    case Aggregate::stddev_pop:
+        return w / 2;
+    case Aggregate::stddev_samp:
+        return w / std::sqrt(2.0);
+    case Aggregate::covar_pop:
+        return w * wx / 4;
+    case Aggregate::covar_samp:
+        return w * wx / 2;
+    case Aggregate::regr_slope:
+        return w / wx;
+    case Aggregate::regr_intercept:
+        return w;
+    default:
+        return 1;
+    }
+}
+
+Rows some_rows(int n, const Bounds &y, const Bounds &x) {
+    Rows rows;
+    for (int i = 0; i < n; ++i)
+        rows.push_back({y.low + (y.high - y.low) * (bits() % 4 == 0 ? std::round(uniform()) : uniform()),
+                        x.low + (x.high - x.low) * uniform()});
+    return rows;
+}
+
+// People of one to three rows: what is left out of a group is all that one brings.
+TEST(PrintedNumbers, ChangesAreThoseOfTheAggregateWithoutThePerson) {
+    const Bounds ys[] = {make_bounds("-3", "1000", false), make_bounds("0", "1", false), make_bounds("20", "60", false)};
+    const Bounds x = make_bounds("-10", "6", false);
+    int compared = 0;
+    for (int round = 0; round < 3000; ++round) {
+        const Bounds &y = ys[round % 3];
+        const Rows person = some_rows(1 + static_cast<int>(bits() % 3), y, x);
+        const Rows others = some_rows(static_cast<int>(bits() % 12) + (round % 4 == 0 ? 0 : 3), y, x);
+        Rows all = others;
+        all.insert(all.end(), person.begin(), person.end());
+        const double R = 3;
+        for (const Aggregate fn : {of_one[0], of_one[1], of_one[2], of_one[3], of_one[4], of_one[5], of_one[6], of_two[0],
+                                   of_two[1], of_two[2], of_two[3], of_two[4], of_two[5]}) {
+            const PrintedNumber number{fn, kind_of(fn), &y, &x, R};
+            if (is_joint(fn) && others.size() < 5) // of few rows a variance of x may be next to 0
+                continue;
+            const auto sums = sums_of(number.kind, all, y, x), change = sums_of(number.kind, person, y, x);
+            double moved = std::fabs(by_definition(fn, all, y) - by_definition(fn, others, y)) /
+                           unit_by_definition(fn, y, x, R);
+            if (fn == Aggregate::regr_slope || fn == Aggregate::regr_intercept)
+                moved = std::min(moved, 1.0);
+            const double tolerance = is_deviation(fn) ? 1e-4 : is_joint(fn) ? 1e-5 : 0x1p-28;
+            EXPECT_NEAR(moved, change_of_number(number, pointer(sums), pointer(change)), tolerance) << int(fn);
+            EXPECT_LE(change_of_number(number, pointer(sums), pointer(change)),
+                      (is_joint(fn) ? 2 : 1) * (1 + 1e-6)); // a correlation goes from one end to the other
+            EXPECT_DOUBLE_EQ(unit_by_definition(fn, y, x, R), unit_of_number(number)) << int(fn);
+            ++compared;
+        }
+    }
+    EXPECT_GT(compared, 25000);
+}
+
+TEST(PrintedNumbers, ReferenceOfAverages) {
+    int checked = 0;
+    reference::each("leave_one_out", [&](const Case &c) {
+        if (c.arg("agg").get<std::string>() != "avg")
+            return;
+        ++checked;
+        const double z = reference::number(c.arg("null_value"));
+        Rows rows;
+        double reach = 1;
+        for (double v : c.arg("values").get<std::vector<double>>()) {
+            rows.push_back({v, 0});
+            while (std::fabs(v - z) > reach)
+                reach *= 2;
+        }
+        const Bounds y = make_bounds(std::to_string(z - reach), std::to_string(z + reach), false);
+        const PrintedNumber number{Aggregate::avg, MeasureKind::pair, &y, nullptr, 1};
+        const auto sums = sums_of(number.kind, rows, y, y);
+        for (std::size_t i = 0; i < rows.size(); ++i) {
+            const auto change = sums_of(number.kind, {rows[i]}, y, y);
+            EXPECT_NEAR(change_of_number(number, pointer(sums), pointer(change)) * unit_of_number(number),
+                        c.expect("pis").at(i).get<double>(), reach * 0x1p-28);
+        }
+    });
+    EXPECT_EQ(checked, 5);
+}
+
+// Equal values stay equal whatever they are: nobody moves a variance.
+TEST(PrintedNumbers, RoundingMovesNobody) {
+    const Bounds y = make_bounds("0", "7", false);
+    for (int n : {2, 3, 1000, 1000000}) {
+        auto sums = sums_of(MeasureKind::triple, {{1.1, 0}}, y, y);
+        const auto change = sums;
+        for (__int128 &sum : sums)
+            sum *= n;
+        for (const Aggregate fn : {Aggregate::avg, Aggregate::var_pop})
+            EXPECT_EQ(0, change_of_number({fn, MeasureKind::triple, &y, nullptr, 1}, pointer(sums), pointer(change)))
+                << n;
+    }
+}
+
+MeasureNoise noise_of(Mechanism mechanism, MeasureKind kind, double epsilon, int rows) {
+    Measure measure;
+    measure.kind = kind;
+    measure.argument = 1;
+    const auto D = static_cast<std::uint64_t>(sensitivity_of_row(measure, nullptr)) * static_cast<unsigned>(rows);
+    return plan_release(mechanism, {measure}, {D}, false, Epsilon::from_double(epsilon, Rounding::down),
+                        mechanism == Mechanism::laplace ? Delta() : Delta::from_double(1e-6, Rounding::down))
+        .noise.front();
+}
+
+double release_of(const PrintedNumber &number, const std::vector<__int128> &sums) {
+    return exact_number(number, sums.data());
+}
+
+// What is printed of noisy sums, 100,000 times. A mean of n errors below c is within 6 c/sqrt(n) but for a chance of 1e-8; the fixed
+// points may be off by 5 % (1.2a).
+TEST(PrintedNumbers, ErrorsAreThoseOfTheShippedSampler) {
+    const Bounds y = make_bounds("0", "100", false), x = make_bounds("-10", "30", false);
+    constexpr int n = 100000;
+    for (const int rows : {1, 5})
+        for (const Mechanism mechanism : {Mechanism::laplace, Mechanism::gaussian}) {
+            const bool laplace = mechanism == Mechanism::laplace;
+            const Rows group = some_rows(400, y, x);
+            for (const Aggregate fn : {Aggregate::avg, Aggregate::sum, Aggregate::var_pop, Aggregate::stddev_samp,
+                                       Aggregate::covar_pop, Aggregate::corr, Aggregate::regr_slope}) {
+                const PrintedNumber number{fn, kind_of(fn), &y, &x, static_cast<double>(rows)};
+                const MeasureNoise noise = noise_of(mechanism, number.kind, 1, rows);
+                const auto sums = sums_of(number.kind, group, y, x);
+                const double truth = release_of(number, sums), unit = unit_of_number(number);
+                double total = 0, squares = 0;
+                for (int i = 0; i < n; ++i) {
+                    std::vector<__int128> noisy = sums;
+                    for (int c = 0; c < coordinates_of(number.kind); ++c)
+                        noisy[static_cast<std::size_t>(c)] += draw(bits, noise);
+                    double error = std::fabs(release_of(number, noisy) - truth) / unit;
+                    if (fn == Aggregate::regr_slope)
+                        error = std::min(error, 1.0);
+                    const double term = laplace ? error : error * error;
+                    total += term / n;
+                    squares += term * term / n;
+                }
+                const double deviation = std::sqrt(squares / n);
+                const double computed = error_of_number(number, noise, pointer(sums));
+                EXPECT_NEAR(total, computed, 6 * deviation + 0.05 * computed) << int(fn) << " " << rows << laplace;
+            }
+        }
+}
+
+// ---- quantiles -----------------------------------------------------------------------------------------------------
+
+MeasureNoise quantile_noise(double epsilon, unsigned rows) {
+    MeasureNoise noise;
+    noise.sensitivity = rows;
+    noise.laplace = laplace_scale(uint128{rows}, Epsilon::from_double(epsilon, Rounding::down));
+    return noise;
+}
+
+std::vector<std::int64_t> upto_of(std::vector<std::int64_t> counts) {
+    std::partial_sum(counts.begin(), counts.end(), counts.begin());
+    return counts;
+}
+
+// The law of a random order of coins, from all orders.
+std::vector<double> by_enumeration(const std::vector<double> &p) {
+    std::vector<double> law(p.size(), 0);
+    std::vector<std::size_t> order(p.size());
+    std::iota(order.begin(), order.end(), 0);
+    double orders = 0;
+    do {
+        double left = 1;
+        for (const std::size_t i : order) {
+            law[i] += left * p[i];
+            left *= 1 - p[i];
+        }
+        ++orders;
+    } while (std::next_permutation(order.begin(), order.end()));
+    for (double &one : law)
+        one /= orders;
+    return law;
+}
+
+TEST(QuantileLaw, ProbabilitiesAreThoseOfAllOrders) {
+    for (int round = 0; round < 400; ++round) {
+        const int cells = 1 + static_cast<int>(bits() % 6);
+        std::vector<std::int64_t> counts;
+        for (int i = 0; i < cells; ++i)
+            counts.push_back(static_cast<std::int64_t>(bits() % 5));
+        const std::int64_t fraction = round % 3 == 0 ? 0 : round % 3 == 1 ? fraction_one / 2 : fraction_one;
+        const MeasureNoise noise = quantile_noise(0.05 + 4 * uniform(), 1 + round % 3);
+        const auto gaps = utility_gaps(counts.data(), cells, fraction, rank_margin(cells, noise));
+        std::vector<double> p;
+        for (const auto gap : gaps)
+            p.push_back(std::exp(-static_cast<double>(gap) / static_cast<double>(utility_range(fraction)) /
+                                 noise.laplace.value()));
+        const auto law = by_enumeration(p), computed = cell_probabilities(counts.data(), cells, fraction, noise);
+        for (std::size_t i = 0; i < law.size(); ++i)
+            EXPECT_NEAR(law[i], computed[i], 1e-12);
+    }
+}
+
+TEST(QuantileLaw, ProbabilitiesOfManyCellsAddUp) {
+    std::vector<std::int64_t> counts(1024);
+    for (auto &count : counts)
+        count = static_cast<std::int64_t>(bits() % 40);
+    for (const double epsilon : {0.001, 0.1, 10.0}) {
+        const auto law = cell_probabilities(counts.data(), 1024, fraction_one / 2, quantile_noise(epsilon, 1));
+        EXPECT_NEAR(1, std::accumulate(law.begin(), law.end(), 0.0), 1e-10) << epsilon;
+    }
+}
+
+TEST(QuantileLaw, DistancesAreThoseOfTheShippedSampler) {
+    const Grid grid = grid_of(make_bounds("0", "99", true), 0);
+    std::vector<std::int64_t> counts(100, 0);
+    for (int i = 0; i < 100; ++i)
+        counts[static_cast<std::size_t>(i)] = i % 7 * (i < 60 ? 2 : 1);
+    const auto upto = upto_of(counts);
+    constexpr int n = 100000;
+    for (const double epsilon : {0.02, 0.3}) {
+        const MeasureNoise noise = quantile_noise(epsilon, 2);
+        const double exact =
+            exact_quantile(grid, Aggregate::percentile_disc, exact_cell(upto.data(), 100, fraction_one / 2));
+        const Distance distance =
+            quantile_distance(grid, Aggregate::percentile_disc,
+                              cell_probabilities(counts.data(), 100, fraction_one / 2, noise), exact);
+        double sum = 0;
+        for (int i = 0; i < n; ++i)
+            sum += std::fabs(number_of_cell(grid, Aggregate::percentile_disc,
+                                            draw_cell(bits, counts.data(), 100, fraction_one / 2, noise)) -
+                             exact) /
+                   99;
+        // Errors lie in [0, 1]: 6 deviations of the mean have a chance below 1e-8.
+        EXPECT_NEAR(sum / n, distance.mean, 6 * std::sqrt(distance.square / n));
+        EXPECT_GE(distance.within95, distance.mean / 2);
+    }
+}
+
+// The exact quantile by counting, with and without what somebody has.
+TEST(QuantileLaw, ExactCellByCounting) {
+    for (int round = 0; round < 4000; ++round) {
+        const int cells = 1 + static_cast<int>(bits() % 8);
+        std::vector<std::int64_t> counts, left;
+        std::vector<CellCount> own;
+        for (int i = 0; i < cells; ++i) {
+            counts.push_back(static_cast<std::int64_t>(bits() % 4));
+            const auto mine = static_cast<std::int64_t>(bits() % static_cast<unsigned>(counts.back() + 1));
+            if (mine > 0)
+                own.push_back({i, mine});
+            left.push_back(counts.back() - mine);
+        }
+        const std::int64_t fraction = static_cast<std::int64_t>(bits() % 5) * (fraction_one / 4);
+        const auto lowest = [&](const std::vector<std::int64_t> &of) {
+            const auto total = std::accumulate(of.begin(), of.end(), std::int64_t{0});
+            std::int64_t below = 0;
+            for (int i = 0; i < cells; ++i) {
+                below += of[static_cast<std::size_t>(i)];
+                if (of[static_cast<std::size_t>(i)] > 0 && below * 4 >= total * (fraction / (fraction_one / 4)))
+                    return i;
+            }
+            return -1;
+        };
+        const auto upto = upto_of(counts);
+        EXPECT_EQ(lowest(counts), exact_cell(upto.data(), cells, fraction));
+        EXPECT_EQ(lowest(left),
+                  exact_cell(upto.data(), cells, fraction, own.data(), static_cast<int>(own.size())));
+    }
+}
+
+} // namespace
