@@ -442,8 +442,7 @@ static void read_record(Work *work, const Datum *values, const bool *nulls) {
     bool people = projection->people.a != nullptr;
     bool in_a = people && DatumGetBool(values[projection->people_column]);
     bool in_b = people && DatumGetBool(values[projection->people_column + 1]);
-    int group = group_of(work, values, nulls);
-    if (group >= 0) {
+    if (int group = group_of(work, values, nulls); group >= 0) {
         const int ncells = read_change(work, values, nulls);
         add_part(&work->people, group, work->change, work->cells, ncells, individuals);
         add_values(work, group, values, nulls, individuals);
