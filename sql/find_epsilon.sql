@@ -183,9 +183,9 @@ SELECT dp_revoke('adult_dp', 'regress_analyst');
 
 CREATE TABLE risk AS SELECT p.*, r.* FROM preference p, LATERAL dp_risk(p.query) r WHERE p.m = 1;
 SELECT what, count(*) AS candidates, array_agg(epsilon ORDER BY n) = array_agg(epsilon ORDER BY epsilon DESC) AS largest_first,
-       bool_and(abs(rdr_min - noise) <= 1e-9 * noise) AS rdr_min, bool_and(abs(rdr_max - 1 - noise) <= 1e-9) AS rdr_max,
-       bool_and(abs(ratio - noise / (1 + noise)) <= 1e-9) AS ratio
-FROM (SELECT *, k / (d * sinh(epsilon::float8 / d)) AS noise, row_number() OVER () AS n FROM risk) r
+       bool_and(abs(rdr_min - expected) <= 1e-9 * expected AND abs(noise - expected) <= 1e-9 * expected) AS rdr_min, bool_and(abs(rdr_max - 1 - expected) <= 1e-9) AS rdr_max,
+       bool_and(abs(ratio - expected / (1 + expected)) <= 1e-9) AS ratio
+FROM (SELECT *, k / (d * sinh(epsilon::float8 / d)) AS expected, row_number() OVER () AS n FROM risk) r
 GROUP BY what ORDER BY what COLLATE "C";
 
 -- PIS is 1 for a share f of the people and 0 for the others: the normalised RDRs have the variance f (1 - f) / (1 + N)^2.

@@ -83,7 +83,7 @@ DP_CALL(dp_find_epsilon) {
     check_indicator(fcinfo, terms);
     catalog::check_can_charge();
     const char *query = text_argument(fcinfo, find_query);
-    risk::GeneralQuestion *general = general_question(query, !PG_ARGISNULL(find_sensitivity), false);
+    risk::GeneralQuestion *general = general_question(query, terms.mechanism, !PG_ARGISNULL(find_sensitivity), false);
     if (general != nullptr)
         return answer_general(fcinfo, general, terms);
     rows::Question *question = leaf_question(query, terms.mechanism, 0);

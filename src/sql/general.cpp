@@ -9,6 +9,7 @@
 #include "release/general_answer.hpp"
 #include "rows/unit_checks.hpp"
 #include "sql/call_arguments.hpp"
+#include "sql/controllers_question.hpp"
 #include "sql/refusal.hpp"
 #include "sql/risk_rows.hpp"
 #include "sql/statement_leaves.hpp"
@@ -37,7 +38,7 @@ static bool is_known_by_result(const query::Leaf *leaf) {
     return counts_values || query::asks_quantile(leaf) || query::asks_joint(leaf);
 }
 
-GeneralQuestion *general_question(const char *text, bool declared, bool published) {
+GeneralQuestion *general_question(const char *text, privacy::Mechanism mechanism, bool declared, bool published) {
     query::TextScope scope;
     scope.enter(text);
     query::Parsed parsed = query::parse_select(text);
@@ -45,10 +46,11 @@ GeneralQuestion *general_question(const char *text, bool declared, bool publishe
     check_controller(general);
     // Why the query is no leaf, or null.
     bool by_result = false;
-    ErrorData *refusal = refusal_by([&] {
-        const query::Leaf *leaf = query::check_leaf(parsed.query, parsed.source);
-        by_result = published && is_known_by_result(leaf);
-    });
+    ErrorData *refusal = refusal_by(
+        [&] { by_result = is_known_by_result(query::check_leaf(parsed.query, parsed.source)); });
+    // Some of these no analyst may ask: of groups that nobody declared, of rows that other servers keep, with Gaussian noise.
+    if (by_result && !published)
+        by_result = refusal_by([&] { (void)controllers_question(text, mechanism); }) != nullptr;
     // Statements of analysts are released leaf by leaf.
     const bool asked = refusal != nullptr && !declared && !published && count_leaves(text) > 0;
     if (refusal != nullptr && !asked && !query::is_general(general))
@@ -93,13 +95,13 @@ static bool read_view(FunctionCallInfo fcinfo, GeneralView *view) {
     view->sensitivity = sensitivity_argument(fcinfo, arg_sensitivity);
     require(fcinfo, arg_calibration, "calibration");
     view->calibration = calibration_named(text_argument(fcinfo, arg_calibration));
-    view->question = general_question(text_argument(fcinfo, arg_query), !std::isnan(view->sensitivity),
+    require(fcinfo, arg_mechanism, "mechanism");
+    view->mechanism = mechanism_named(text_argument(fcinfo, arg_mechanism));
+    view->question = general_question(text_argument(fcinfo, arg_query), view->mechanism, !std::isnan(view->sensitivity),
                                       view->calibration == privacy::Calibration::published);
     if (view->question == nullptr)
         return false;
-    require(fcinfo, arg_mechanism, "mechanism");
     refuse_if_true(fcinfo, arg_exact, "exact for a general query");
-    view->mechanism = mechanism_named(text_argument(fcinfo, arg_mechanism));
     view->has_delta = !PG_ARGISNULL(arg_delta);
     if (view->has_delta)
         view->delta = catalog::checked_delta(PG_GETARG_DATUM(arg_delta), "delta");

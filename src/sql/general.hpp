@@ -11,7 +11,8 @@ namespace dp::sql {
 // two columns and counts of different values, whose published noise follows from the result alone. Errors: 42501 for anybody but the
 // owner of the tables behind its restricted views, before anything else; those of query::check_leaf for what is neither;
 // those of release::prepare_general.
-risk::GeneralQuestion *general_question(const char *text, bool declared, bool published);
+risk::GeneralQuestion *general_question(const char *text, privacy::Mechanism mechanism, bool declared,
+                                        bool published);
 
 // An argument `sensitivity`: NaN for NULL; 22023 unless it is a number above 0.
 double sensitivity_argument(FunctionCallInfo fcinfo, int argument);
