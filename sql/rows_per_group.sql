@@ -204,7 +204,8 @@ CREATE TABLE rg_small (pid integer, day text, cost integer);
 INSERT INTO rg_small SELECT i, 'd' || k % (1 + i % 4), (i * k) % 15 - 4 FROM generate_series(1, 9) i, generate_series(1, i) k;
 SELECT dp_protect('rg_small', 'rg_small_dp', unit => 'pid -> rg_person(pid)', max_rows => 4, max_rows_per_group => 2);
 SELECT dp_set_groups('rg_small', 'day', '{d0,d1,d2,d3}'), dp_set_bounds('rg_small', 'cost', -4, 10);
--- By measure: a count, a sum, a pair.
+-- By measure: a count, a sum, a pair. Of the pair the average counts (formulas.md 1.2a): how far its position between the bounds moves in each
+-- group, as a part of the most that R rows, or the root of R C, move it by.
 CREATE FUNCTION rg_risk(squared boolean) RETURNS TABLE (pid integer, pis numeric) LANGUAGE sql AS $$
     WITH d (m, d) AS (SELECT m, CASE WHEN squared THEN rg_root(b * b * 8) ELSE b * 4 END FROM (VALUES (1, 1048576::numeric), (2, 10 * 67108864::numeric), (3, 1073741824::numeric)) x (m, b)),
         points (pid, day, m, h, z) AS (
@@ -217,8 +218,13 @@ CREATE FUNCTION rg_risk(squared boolean) RETURNS TABLE (pid integer, pis numeric
         norms AS (SELECT *, CASE WHEN squared THEN rg_root(sum(CASE WHEN h = 1 THEN n * n ELSE 0 END) OVER w) ELSE sum(abs(v)) OVER w END AS n_all,
                       CASE WHEN squared THEN sum(CASE WHEN h = 1 THEN n * n ELSE 0 END) OVER w <= d * d ELSE sum(abs(v)) OVER w <= d END AS fits
                   FROM groups JOIN d USING (m) WINDOW w AS (PARTITION BY pid, m)),
-        kept AS (SELECT pid, day, m, d, sum(CASE WHEN fits THEN abs(v) ELSE floor(abs(v) * d / n_all) END) AS f FROM norms GROUP BY pid, day, m, d),
-        parts AS (SELECT pid, m, CASE WHEN squared THEN sum(f * f) / (d * d) ELSE sum(f) / d END AS part FROM kept GROUP BY pid, m, d)
+        kept AS (SELECT pid, day, m, d, h, CASE WHEN fits THEN abs(v) ELSE floor(abs(v) * d / n_all) END AS f FROM norms),
+        averages AS (SELECT pid, day, d, coalesce(sum(f) FILTER (WHERE h = 1), 0) AS f1, coalesce(sum(f) FILTER (WHERE h = 2), 0) AS f0 FROM kept WHERE m = 3 GROUP BY pid, day, d),
+        with_all AS (SELECT *, sum(f1) OVER (PARTITION BY day) AS s1, sum(f0) OVER (PARTITION BY day) AS s0 FROM averages),
+        moved AS (SELECT pid, day, abs((s1 - s0) / greatest(1073741824, s1 + s0) - (s1 - s0 - f1 + f0) / greatest(1073741824, s1 + s0 - f1 - f0)) * (d + 1073741824) / (2 * d) AS f
+                  FROM with_all),
+        parts AS (SELECT pid, m, CASE WHEN squared THEN sum(f * f) / (d * d) ELSE sum(f) / d END AS part FROM kept WHERE m < 3 GROUP BY pid, m, d
+                  UNION ALL SELECT pid, 3, CASE WHEN squared THEN sum(f * f) ELSE sum(f) END FROM moved GROUP BY pid)
     SELECT pid, CASE WHEN squared THEN sqrt(sum(part)) ELSE sum(part) END FROM parts GROUP BY pid
 $$;
 SELECT mechanism, count(*), bool_and(abs(r.pis - coalesce(e.pis, 0)) < 1e-9) AS same, max(r.pis) <= CASE mechanism WHEN 'gaussian' THEN sqrt(3) ELSE 3 END + 1e-12 AS at_most

@@ -95,7 +95,7 @@ CREATE TABLE asked (query text, mechanism text, epsilon numeric, expected numeri
 DO $$
 DECLARE
     q text;
-    noise text;
+    law text;
     found numeric;
     answer jsonb;
 BEGIN
@@ -104,11 +104,11 @@ BEGIN
         ('SELECT site, sum(volts), sum(level) FILTER (WHERE flag) FROM reading_dp GROUP BY site'),
         ('SELECT id % 3, count(*), sum(level) FILTER (WHERE volts > 0) FROM reading_dp WHERE site <> ''site 2'' GROUP BY 1'),
         ('SELECT flag, id / 1000 FROM reading_dp WHERE level < 3 GROUP BY 1, 2') LOOP
-        FOREACH noise IN ARRAY '{laplace,gaussian}'::text[] LOOP
-            CALL dp_find_and_release_epsilon(q, 0.001, 50, found, answer, noise, 1e-6, '{9,5,2,1,0.5,0.2,0.1,0.05,0.01}');
-            INSERT INTO asked SELECT q, noise, found, max(r.epsilon) FILTER (WHERE r.svt_statistic <= 0 OR r.svt_accept = 1),
+        FOREACH law IN ARRAY '{laplace,gaussian}'::text[] LOOP
+            CALL dp_find_and_release_epsilon(q, 0.001, 50, found, answer, law, 1e-6, '{9,5,2,1,0.5,0.2,0.1,0.05,0.01}');
+            INSERT INTO asked SELECT q, law, found, max(r.epsilon) FILTER (WHERE r.svt_statistic <= 0 OR r.svt_accept = 1),
                                      min(abs(r.svt_statistic / r.svt_sensitivity)) FILTER (WHERE r.svt_accept < 1) > 2
-            FROM dp_risk(q, '{9,5,2,1,0.5,0.2,0.1,0.05,0.01}', noise, 1e-6, tau_var => 0.001, epsilon_svt => 50) r;
+            FROM dp_risk(q, '{9,5,2,1,0.5,0.2,0.1,0.05,0.01}', law, 1e-6, tau_var => 0.001, epsilon_svt => 50) r;
         END LOOP;
     END LOOP;
 END $$;
