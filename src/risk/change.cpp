@@ -203,7 +203,7 @@ void change_of(const rows::Question *question, const Memo *memo, privacy::Calibr
         return;
     const privacy::int128 *brought = memo->changes.at(one.first_part);
     if (calibration == privacy::Calibration::sound) {
-        for (int c = 0; c < question->k1; c++)
+        for (int c = 0; c < question->ncoordinates; c++)
             change[c] = static_cast<double>(brought[c]);
         return;
     }
