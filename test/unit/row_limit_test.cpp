@@ -110,13 +110,13 @@ TEST(RowLimit, NoiseOfACountIsThatWhichIsDrawn) {
 
 // Of sizes a limit is in sixteenths of the largest one.
 TEST(RowLimit, SizesAreComparedInPartsOfTheLargest) {
-    const std::vector<int128> sizes{0, 1, 5, 80, 81, 100, 160, 161, int128{1} << 90};
+    const int128 sizes[] = {0, 1, 5, 80, 81, 100, 160, 161, int128{1} << 90};
     for (std::uint64_t largest : {std::uint64_t{1}, std::uint64_t{80}, std::uint64_t{1} << 50}) {
         UnitRows rows(1 << 24, largest);
         for (int128 size : sizes)
             rows.add(size);
         for (std::size_t k = 0; k < rows.size(); ++k)
-            EXPECT_EQ(rows.above(k), std::count_if(sizes.begin(), sizes.end(), [&](int128 size) {
+            EXPECT_EQ(rows.above(k), std::count_if(std::begin(sizes), std::end(sizes), [&](int128 size) {
                           return 16 * size > int128{rows.limit(k)} * largest;
                       }));
     }
