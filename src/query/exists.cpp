@@ -5,6 +5,7 @@
 #include "border/each.hpp"
 #include "border/permissions.hpp"
 #include "border/walk.hpp"
+#include "border/varnos.hpp"
 #include "catalog/facade.hpp"
 #include "catalog/public_table.hpp"
 #include "query/flatten_subselects.hpp"
@@ -234,7 +235,7 @@ static bool is_link(const OpExpr *call, Bitmapset *inner) {
     if (!IsA(call, OpExpr) || list_length(call->args) != 2)
         return false;
     Node *left = static_cast<Node *>(linitial(call->args)), *right = static_cast<Node *>(lsecond(call->args));
-    Bitmapset *of_left = pull_varnos(nullptr, left), *of_right = pull_varnos(nullptr, right);
+    Bitmapset *of_left = border::varnos_of(left), *of_right = border::varnos_of(right);
     if (!bms_is_subset(of_left, inner)) {
         std::swap(left, right);
         std::swap(of_left, of_right);
@@ -248,7 +249,7 @@ static bool is_link(const OpExpr *call, Bitmapset *inner) {
 }
 
 int inner_argument(const OpExpr *link, Bitmapset *inner) {
-    return bms_is_subset(pull_varnos(nullptr, static_cast<Node *>(linitial(link->args))), inner) ? 0 : 1;
+    return bms_is_subset(border::varnos_of(static_cast<Node *>(linitial(link->args))), inner) ? 0 : 1;
 }
 
 // The values that it compares are sorted, or hashed: by functions that cannot fail.
@@ -261,7 +262,7 @@ static bool is_sorted_safely(const OpExpr *link, Bitmapset *inner) {
 bool split_test(Node *condition, Bitmapset *inner, TestParts *parts) {
     *parts = TestParts{NIL, NIL, NIL};
     for (auto *conjunct : border::each<Node>(conjuncts_of(condition, NIL))) {
-        Bitmapset *varnos = pull_varnos(nullptr, conjunct);
+        Bitmapset *varnos = border::varnos_of(conjunct);
         if (bms_is_subset(varnos, inner))
             parts->inner = lappend(parts->inner, conjunct);
         else if (!bms_overlap(varnos, inner))
@@ -279,8 +280,8 @@ bool split_test(Node *condition, Bitmapset *inner, TestParts *parts) {
 static bool joins_two(Node *conjunct, Bitmapset *inner, Bitmapset **left, Bitmapset **right) {
     if (!IsA(conjunct, OpExpr) || list_length(castNode(OpExpr, conjunct)->args) != 2)
         return false;
-    *left = pull_varnos(nullptr, static_cast<Node *>(linitial(castNode(OpExpr, conjunct)->args)));
-    *right = pull_varnos(nullptr, static_cast<Node *>(lsecond(castNode(OpExpr, conjunct)->args)));
+    *left = border::varnos_of(static_cast<Node *>(linitial(castNode(OpExpr, conjunct)->args)));
+    *right = border::varnos_of(static_cast<Node *>(lsecond(castNode(OpExpr, conjunct)->args)));
     return bms_is_subset(*left, inner) && bms_is_subset(*right, inner) && !bms_is_empty(*left) &&
            is_link(castNode(OpExpr, conjunct), *left);
 }
@@ -331,7 +332,7 @@ static void add_not_in(const Reading *reading, const Found &found, const Opened 
     auto *call = castNode(OpExpr, opened.test);
     const int of_y = inner_argument(call, inner);
     Node *x = static_cast<Node *>(list_nth(call->args, 1 - of_y)), *y = static_cast<Node *>(list_nth(call->args, of_y));
-    refuse_if(!bms_is_subset(pull_varnos(nullptr, opened.where), inner), "a column of the outer query",
+    refuse_if(!bms_is_subset(border::varnos_of(opened.where), inner), "a column of the outer query",
               "Write NOT EXISTS.", reading, found);
     Node *again = static_cast<Node *>(copyObject(opened.where));
     add_semi_join(reading->leaf, opened, opened.condition(), true, nullptr);

@@ -2,6 +2,7 @@
 
 #include "border/each.hpp"
 #include "border/refuse.hpp"
+#include "border/varnos.hpp"
 #include "query/from.hpp"
 
 namespace dp::query {
@@ -232,7 +233,7 @@ static int only_several(const Links *links, SourceSet kept) {
 }
 
 static SourceSet sources_named(const Links *links, Node *condition) {
-    const Bitmapset *varnos = pull_varnos(nullptr, condition);
+    const Bitmapset *varnos = border::varnos_of(condition);
     SourceSet named = 0;
     for (int i = 0; i < links->n; i++)
         if (bms_is_member(links->sources[i].source->varno, varnos))

@@ -6,6 +6,7 @@
 #include "border/scope.hpp"
 #include "border/versions.hpp"
 #include "border/walk.hpp"
+#include "border/varnos.hpp"
 #include "query/range.hpp"
 #include "query/exists.hpp"
 #include "query/from.hpp"
@@ -174,7 +175,7 @@ bool counts_values(const Question *question) {
 }
 
 Bitmapset *pull_varnos_of(Node *expression) {
-    return pull_varnos(nullptr, expression);
+    return border::varnos_of(expression);
 }
 
 // ---- conditions ----------------------------------------------------------------------------------------------------
