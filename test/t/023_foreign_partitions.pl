@@ -172,8 +172,8 @@ same_answer('IS TRUE, COALESCE, CASE', 'analyst',
 same_answer('FILTER and count of a column', 'analyst', 'SELECT count(age), count(*) FILTER (WHERE (age > 40) IS NOT FALSE) FROM TABLE',
 	'a bigint, b bigint');
 same_answer('sums and averages', 'analyst', 'SELECT sum(pay), sum(share), sum(ratio), avg(pay), avg(share) FILTER (WHERE age < 50) FROM TABLE',
-	'a bigint, b numeric, c float8, d numeric, e numeric', 3000);
-same_answer('declared groups', 'analyst', 'SELECT city, count(*), sum(pay) FROM TABLE GROUP BY city', 'c text, n bigint, s bigint', 5000);
+	'a bigint, b numeric, c float8, d numeric, e numeric', 15000);
+same_answer('declared groups', 'analyst', 'SELECT city, count(*), sum(pay) FROM TABLE GROUP BY city', 'c text, n bigint, s bigint', 10000);
 same_answer('discovered groups', 'analyst', 'SELECT code, count(*) FROM TABLE GROUP BY code', 'c char(4), n bigint');
 same_answer('groups of an expression', 'analyst', 'SELECT pay / 1000 AS k, count(*) FROM TABLE GROUP BY pay / 1000', 'k integer, n bigint');
 same_answer('a preference with tau_var', 'chooser', 'SELECT count(*), sum(pay) FROM TABLE WHERE age > 20', 'n bigint, s bigint', 5000);
