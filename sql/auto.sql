@@ -103,3 +103,6 @@ SET ROLE regress_controller;
 DROP INDEX auto.keyed;
 SET ROLE regress_analyst;
 SELECT rest, auto.rows_per_group(rest) FROM auto.question WHERE place IN (1, 2, 5, 6) ORDER BY place;
+-- Keys alone have no number to draw noise for.
+SELECT count(*) AS rooms FROM (SELECT DISTINCT room FROM auto.visit_dp) d;
+SELECT count(*) AS rooms FROM (SELECT room FROM auto.visit_dp GROUP BY room) d;

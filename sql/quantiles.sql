@@ -118,6 +118,7 @@ SELECT dp_request('SELECT max(n) FROM dial_dp', 'no decision would help');
 SET ROLE regress_quantile_selects;
 SELECT max(n) FROM dial_dp;
 SET ROLE regress_quantile_data;
+SELECT n, percentile_disc(0.5) WITHIN GROUP (ORDER BY f) FROM dial_dp GROUP BY n; -- 101 groups: before a row is read
 SELECT count(*) FROM (SELECT max(n) FROM dial_dp) a;
 -- The risk is that of what is drawn.
 RESET ROLE;

@@ -111,8 +111,8 @@ FROM dp_risk('SELECT count(*), count(*) FILTER (WHERE i > 0) FROM family_dp WHER
               FROM generate_series(-140, 140) y, generate_series(-140, 140) z) e;
 
 -- published: continuous noise on the aggregates themselves. k counts the groups present.
-SELECT abs(k.rdr_min - k.noise / 1) < 1e-9 AS nobody_changed, abs(k.rdr_max - k.noise + e.b - e.change - e.b * exp(-e.change / e.b)) < 1e-9 AS most_changed
-FROM (SELECT *, noise_stddev / sqrt(2) * (SELECT count(DISTINCT coalesce(g, '')) FROM family WHERE b) AS noise
+SELECT abs(k.rdr_min - k.added / 1) < 1e-9 AS nobody_changed, abs(k.rdr_max - k.added + e.b - e.change - e.b * exp(-e.change / e.b)) < 1e-9 AS most_changed
+FROM (SELECT *, noise_stddev / sqrt(2) * (SELECT count(DISTINCT coalesce(g, '')) FROM family WHERE b) AS added
       FROM dp_risk('SELECT g, sum(i) FROM family_dp WHERE b GROUP BY g', '{2}', calibration => 'published', exact => true)) k,
      (SELECT max(abs(i)) AS change, 7 / 2.0 AS b FROM clamped WHERE b) e;
 SELECT abs(k.rdr_max - s * sqrt(2 / pi()) * exp(-(p.pis ^ 2) / (2 * s * s)) - p.pis * (2 * phi - 1)) < 1e-6 AS published_gaussian

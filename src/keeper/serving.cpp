@@ -51,6 +51,7 @@ struct Request {
     List *locked;           // LockRelId *, to the end of the request
     bool marked;            // its charge is marked in its slot: it can be read later
     bool reads;             // all that its reading opens is locked in the transaction of the reading
+    bool stepped;           // a step of it was read: it cannot begin again
     ErrorData *in_the_way;  // behind the charge, before a row was read
     uint64 aborts;          // that were counted when they were locked
 };
@@ -643,7 +644,7 @@ template <class Work> static ErrorData *in_reading(Request *request, Work &&work
 // Tells whether what came behind the charge, a lock or a partition, is in the way of a request that can be read later: no row was
 // read yet.
 static bool is_for_later(const Request *request, const ErrorData *error) {
-    return error != nullptr && request->marked &&
+    return error != nullptr && request->marked && !request->stepped &&
            (is_changed(error) || (!request->reads && is_for_now(error)));
 }
 
@@ -694,7 +695,9 @@ static void send_rows(Stream *stream, const release::Answer &answer) {
 
 // Reads the rows, the first time, and takes the step that is paid. False: it has ended with an error.
 static bool take_step(Request *request) {
-    return does_behind_charge(request, [&] { release::step(request->round); });
+    const bool taken = does_behind_charge(request, [&] { release::step(request->round); });
+    request->stepped |= taken;
+    return taken;
 }
 
 // From one step to the next of an answer by accuracy, each charged before it is taken. Their number follows from what is
@@ -918,6 +921,15 @@ void release_locks() {
         }
 }
 
+// Gives up the locks of all of them: each counts for itself, so a deadlock stays as long as one holds what is waited for.
+static void let_go_of_held() {
+    for (Request *&request : held)
+        if (request != nullptr) {
+            close_request(request);
+            request = nullptr;
+        }
+}
+
 static Request *find_held(int slot) {
     Request *request = held[slot];
     if (request == nullptr || request->ticket != pool()->slots[slot].ticket)
@@ -959,17 +971,19 @@ static Request *resume(int slot) {
 }
 
 // Gives back a request that something is in the way of. What it has locked stays as it was checked, while a lock is waited for. A
-// deadlock is ended by giving up these locks; then, and where partitions came, it is resolved again.
+// deadlock is ended by giving up these locks, and those of all that wait; then, and where partitions came, it is resolved again.
 static void read_later(Request *request) {
     const int slot = request->slot;
     const bool keeps =
         !request->paid && has_locks(request) && request->in_the_way->sqlerrcode == ERRCODE_LOCK_NOT_AVAILABLE;
     FreeErrorData(request->in_the_way);
     request->in_the_way = nullptr;
-    if (keeps)
+    if (keeps) {
         held[slot] = request;
-    else
+    } else {
         close_request(request);
+        let_go_of_held();
+    }
     give_back_charged(slot, true);
 }
 

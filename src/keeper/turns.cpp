@@ -73,6 +73,8 @@ struct Candidate {
     uint64 ticket;
     Oid login;
     int round; // how many requests of the same login are older
+    bool tried; // a lock was in the way of reading it
+    TimestampTz retry;
 };
 } // namespace
 
@@ -125,13 +127,14 @@ static int waiting(State state, TimestampTz now, Candidate *candidates) {
     for (int i = 0; i < nslots; i++) {
         const Slot &slot = slot_at(i);
         if (state_of(slot) == state && slot.retry <= now)
-            candidates[n++] = Candidate{i, slot.ticket, slot.login, 0};
+            candidates[n++] = Candidate{i, slot.ticket, slot.login, 0, state == State::charged && slot.locked, slot.retry};
     }
     std::sort(candidates, candidates + n, [](const Candidate &a, const Candidate &b) { return a.ticket < b.ticket; });
     return n;
 }
 
-// Everybody's first request comes before anybody's second.
+// Everybody's first request comes before anybody's second. What a lock was in the way of comes behind the rest, the one that was tried
+// longest ago first.
 static void order_by_turns(Candidate *candidates, int n) {
     for (int i = 0; i < n; i++)
         for (int j = i - 1; j >= 0; j--)
@@ -140,6 +143,10 @@ static void order_by_turns(Candidate *candidates, int n) {
                 break;
             }
     std::sort(candidates, candidates + n, [](const Candidate &a, const Candidate &b) {
+        if (a.tried != b.tried)
+            return b.tried;
+        if (a.tried && a.retry != b.retry)
+            return a.retry < b.retry;
         return a.round != b.round ? a.round < b.round : a.ticket < b.ticket;
     });
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "border/refuse.hpp"
 #include "release/charge.hpp"
 #include "risk/change.hpp"
 #include "risk/printed_risk.hpp"
@@ -212,6 +213,18 @@ static Permitted from_data(const rows::Search &search, const Terms &terms) {
     return from_risks(question, terms, memo, Min(first, second), Max(first, second), NoiseTerms::unknown(terms));
 }
 
+// Refuses a search that would hold a keeper for long: for each group and candidate percentiles take the square of their cells.
+static void check_search_time(const rows::Question *question, const Terms &terms) {
+    constexpr double most = 1e9; // some seconds
+    double cells = 0;
+    for (int j = 0; j < question->nmeasures; j++)
+        if ((*question->measures)[j].kind == privacy::MeasureKind::quantile)
+            cells += static_cast<double>(question->grids[j]->cells) * question->grids[j]->cells;
+    if (cells * Max(1, question->ngroups) * static_cast<double>(terms.candidates->size()) > most)
+        refuse_size("an epsilon for percentiles of so many groups takes too long to find",
+                    "Ask about fewer groups, or the controller for fewer candidates or selection => 'within_domain'.");
+}
+
 Permitted choose(const Checked &checked) {
     const Terms &terms = checked.terms;
     if (is_public(terms.algorithm))
@@ -223,6 +236,7 @@ Permitted choose(const Checked &checked) {
     risk::check_population(question);
     if (terms.grantee == nullptr) // the controller may see what his rows do
         return from_data(search, terms);
+    check_search_time(question, terms);
     Permitted permitted = {};
     rows::caught(question, [&] { permitted = from_data(search, terms); });
     return permitted;
@@ -256,7 +270,7 @@ privacy::Mechanism chosen_mechanism(const catalog::Reading &reading, const rows:
     const catalog::Terms *now = catalog::read_terms(reading, question->settings->view, InvalidOid, InvalidOid);
     if (now == nullptr || now->bound.basis_of(false) != privacy::Basis::rho || now->bound.splits_pure() ||
         is_selected(terms.algorithm) || terms.algorithm == Algorithm::profile || terms.caps.profile ||
-        rows::has_quantile(question))
+        rows::has_quantile(question) || question->groups_only)
         return Mechanism::laplace;
     return refines || terms.wanted.asked() || prefers_gaussian(question, terms) ? Mechanism::automatic
                                                                                 : Mechanism::laplace;

@@ -126,7 +126,8 @@ static const char *coarse_text(const Judge *judge, int output) {
                     about(error95), seen.coarse, name, 100 * seen.coarse_weight / seen.weight);
 }
 
-// Returns the query that counts who has more rows than count; empty, where the view does not show the unit, or others are asked about.
+// Returns the query that counts who has more rows than count, and for that reads more of them. Empty where the view does not show the
+// unit, or others are asked about.
 static const char *query_of_clipped(const rows::Question *question) {
     const auto *unit = linitial_node(Var, question->units->values);
     if (question->nsources > 1 || question->where != nullptr || list_length(question->units->values) > 1 ||
@@ -136,8 +137,11 @@ static const char *query_of_clipped(const rows::Question *question) {
     if (get_attnum(question->leaf->view, column) == InvalidAttrNumber)
         return "";
     column = quote_identifier(column);
-    return psprintf(": SELECT count(*) FROM (SELECT %s, count(*) AS n FROM %s GROUP BY %s) t WHERE n > %d", column,
-                    question->settings->view_name, column, question->units->max_rows);
+    const int most = question->units->max_rows;
+    const char *query = psprintf("SELECT count(*) FROM (SELECT %s, count(*) AS n FROM %s GROUP BY %s) t WHERE n > %d",
+                                 column, question->settings->view_name, column, most);
+    return psprintf(": SELECT * FROM dp_query(%s, max_rows => %d) AS (people bigint)", quote_literal_cstr(query),
+                    Min(most, catalog::max_declared_rows / 2) * 2);
 }
 
 static const char *clipped_text(const rows::Question *question, int output) {

@@ -280,12 +280,17 @@ const char *quoted_text(const char *text) {
     return copied([&](bool utf8) { return plan::Words{utf8}.quoted_text(text); });
 }
 
+// Those of one argument are asked as one where they are written alike.
 bool has_equal_measures(const plan::Plan *plan) {
     return border::core([&] {
-        const auto equal = [](const plan::Measure &a, const plan::Measure &b) {
-            return plan::encode(a) == plan::encode(b);
-        };
-        return std::adjacent_find(plan->measures.begin(), plan->measures.end(), equal) != plan->measures.end();
+        std::vector<std::string> asked;
+        for (plan::Measure measure : plan->measures) {
+            if (measure.kind == plan::Kind::present || measure.kind == plan::Kind::pair || measure.kind == plan::Kind::triple)
+                measure.kind = plan::Kind::sum;
+            asked.push_back(plan::encode(measure));
+        }
+        std::sort(asked.begin(), asked.end());
+        return std::adjacent_find(asked.begin(), asked.end()) != asked.end();
     });
 }
 

@@ -21,7 +21,7 @@ const plan::Plan *plan_of(const query::Leaf *leaf, const std::vector<privacy::Me
 const char *text_of_plan(const plan::Plan *plan);
 const char *text_of_arguments(const plan::Plan *plan, int measure);
 const char *quoted_text(const char *text);
-// Whether two measures of a plan have the same bytes.
+// Tells whether two measures of a plan have the same bytes but for what is asked of one argument.
 bool has_equal_measures(const plan::Plan *plan);
 // Whether two plans have the same bytes.
 bool is_same_plan(const plan::Plan *a, const plan::Plan *b);

@@ -254,7 +254,7 @@ line (place, steps, name, at, part, comment, text, open) AS (
        '? It is false if anything in it comes from people: a person in it, a sum of theirs, a row that is there because of one. Do not look it up in the rows.'), s.text || '_is_public'),
     (2, true, format('\set %s_is_public false', s.text), NULL),
     (3, false, format('SELECT dp_set_public(%L, %L) WHERE :%s_is_public;', t.name, r.name, s.text), NULL),
-    (4, NOT t.mine, format('SELECT %L || quote_ident(:''analyst'') WHERE :%s_is_public \gexec', format('GRANT SELECT ON %s TO ', t.name), s.text), NULL),
+    (4, NOT t.mine, format('SELECT %L || quote_ident(:''analyst'') WHERE :%s_is_public \gexec', format('GRANT SELECT (%s) ON %s TO ', (SELECT string_agg(quote_ident(a.attname), ', ' ORDER BY a.attnum) FROM pg_attribute a WHERE a.attrelid = t.oid AND a.attnum > 0 AND NOT a.attisdropped), t.name), s.text), NULL),
     (5, NOT t.schema_mine, format('SELECT %L || quote_ident(:''analyst'') WHERE :%s_is_public \gexec', format('GRANT USAGE ON SCHEMA %I TO ', t.nspname), s.text), NULL))
     o (at, comment, text, open) WHERE t.fault IS NULL
   UNION ALL

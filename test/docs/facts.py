@@ -262,7 +262,7 @@ LIMITS = {  # row of the table: where the number is
     "aggregations over restricted views in a statement": ("src/query/limits.hpp", "max_leaves"),
     "text of one aggregation": ("src/query/limits.hpp", "max_text"),
     "parameters of one aggregation": ("src/query/limits.hpp", "max_leaf_arguments"),
-    "a constant, a parameter": ("src/query/total_table.hpp", "longest_value"),
+    "a constant, a parameter": ("src/query/total_entry.hpp", "longest_value"),
     "a pattern of LIKE": ("src/query/total_entry.hpp", "longest_pattern"),
     "grouping sets of one GROUP BY": ("src/query/grouping_sets.hpp", "max_grouping_sets"),
     "numbers in an answer over declared groups": ("src/rows/question.hpp", "max_coordinates"),

@@ -101,6 +101,31 @@ set_standby('');
 like(finish_question($asks), qr/^-?\d{1,4}$/, 'the question waits for REINDEX, gives way, and is answered');
 is(finish_question($owner), '', 'REINDEX goes on');
 
+$owner->query_safe('DROP INDEX people_age');
+
+# Four questions of one batch, in a keeper that is stopped until their charges wait.
+my @asking = map { session($node) } 1 .. 4;
+my $witness = session($node, 'controller');
+$witness->query_safe('SET synchronous_commit = on; CREATE TABLE witness (n integer)');
+my @keepers = split /\n/, $node->safe_psql('postgres', q{SELECT pid FROM pg_stat_activity WHERE backend_type = 'dp_rdr keeper'});
+kill 'STOP', @keepers;
+start_question($_, $COUNT) for @asking;
+ok($node->poll_query_until('postgres', q{SELECT count(*) = 4 FROM dp_rdr.queue()}), 'four questions come to one keeper');
+set_standby('nobody');
+start_question($witness, 'DO $$ BEGIN FOR i IN 1 .. 1000 LOOP INSERT INTO witness VALUES (i); COMMIT; PERFORM pg_sleep(0.01); END LOOP; END $$');
+ok($node->poll_query_until('postgres', q{SELECT count(*) > 0 FROM pg_stat_activity WHERE wait_event = 'SyncRep'}), 'commits wait for a standby');
+kill 'CONT', @keepers;
+ok($node->poll_query_until('postgres', q{SELECT count(*) > 0 FROM pg_stat_activity WHERE backend_type = 'dp_rdr keeper' AND wait_event = 'SyncRep'}), 'so do their charges');
+$owner->query_safe('CREATE INDEX people_age ON people (age)');
+start_question($owner, 'REINDEX TABLE people');
+ok(waits_for($toast, 'AccessExclusiveLock'), 'REINDEX waits for what all of them hold');
+$node->safe_psql('postgres', 'SELECT pg_sleep(1.5)'); # its look for a deadlock is over: the questions alone can end this one
+set_standby('');
+is(finish_question($owner), '', 'REINDEX goes on, as all of them give way');
+like(finish_question($_), qr/^-?\d{1,4}$/, 'one of them is answered') for @asking;
+finish_question($witness);
+$counted += 4;
+
 $visited += 1 + start_between($asks, $visits);
 $owner->query_safe('CREATE TABLE visit_2 (day integer, note text)');
 $owner->query_safe('ALTER TABLE visit ATTACH PARTITION visit_2 FOR VALUES IN (2)');
