@@ -352,7 +352,7 @@ static Oid expanded_public_view(const RangeTblEntry *entry) {
     return OidIsValid(view) && catalog::public_view(view) != nullptr ? view : InvalidOid;
 }
 
-// What the level that aggregates calls an entry, or that which it is in.
+// Returns the name that the level which aggregates has for an entry, or for the one that it is in.
 static char *name_of(const Fold *fold, const RangeTblEntry *entry) {
     return fold->name != nullptr ? fold->name : entry->alias != nullptr ? entry->alias->aliasname : nullptr;
 }

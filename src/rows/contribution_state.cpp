@@ -121,7 +121,7 @@ static void build_heap(UnitState *state) {
         sink(state, i);
 }
 
-// What else stands in the coordinates of a measure: sets of values (rows/kept_values).
+// Keeps what else stands in the coordinates of a measure: sets of values (rows/kept_values).
 static void forget_values(const UnitState *state, const GroupEntry *entry) {
     for (int32 j = 0; j < state->shape->nmeasures; j++)
         if (state->shape->measures[j].values > 0)

@@ -280,7 +280,7 @@ const char *quoted_text(const char *text) {
     return copied([&](bool utf8) { return plan::Words{utf8}.quoted_text(text); });
 }
 
-// Those of one argument are asked as one where they are written alike.
+// Compares without the kind: aggregates of one argument are asked as one where they are written alike.
 bool has_equal_measures(const plan::Plan *plan) {
     return border::core([&] {
         std::vector<std::string> asked;

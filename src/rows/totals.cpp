@@ -71,7 +71,7 @@ static query::Leaf *leaf_of_sum(const Question *question) {
     return leaf;
 }
 
-// Those of a column as they were declared; else those that follow.
+// Returns the bounds of a column as they were declared, else those that follow.
 static const privacy::Bounds *bounds_of_sizes(const catalog::Reading &reading, const Question *question, Node *folded,
                                               const privacy::Bounds *that_follow) {
     if (!IsA(folded, Var))

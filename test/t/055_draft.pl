@@ -134,6 +134,10 @@ is($node->safe_psql('postgres', q{SELECT bound, epsilon_total, delta_conversion 
 	'zcdp|1|0.000001', 'the totals are those of the preset');
 like($node->safe_psql('postgres', q{SET ROLE "Ana ""L"" :x"; SELECT count(*) FROM club_dp.drink JOIN club_dp.booking USING (booking_id)
 	JOIN club.court USING (court_id)}), qr/^-?\d+$/, 'an analyst asks at once, public tables as well');
+# xmax of a row that a foreign key refers to shows who refers to it: columns alone are granted.
+is($node->safe_psql('postgres', q{SELECT has_table_privilege(r.oid, 'club.court', 'SELECT'), bool_and(has_column_privilege(r.oid, 'club.court', attnum, 'SELECT'))
+	FROM pg_roles r, pg_attribute WHERE rolname = 'Ana "L" :x' AND attrelid = 'club.court'::regclass AND attnum > 0 AND NOT attisdropped GROUP BY r.oid}), 'f|t',
+	'by their columns alone');
 
 # The page for an officer is about the people, whichever of their tables is named.
 my %page = map { $_ => psql_as($node, 'postgres', 'controller', "SELECT dp_report('$_')") } 'club.badge', 'club_dp.drink';
