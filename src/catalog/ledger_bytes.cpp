@@ -6,7 +6,8 @@ namespace dp::privacy {
 
 // Names what plan_release() needs of a measure.
 template <class V> static void fields(V &visit, Measure &measure) {
-    visit(measure.kind, measure.argument, measure.filter, measure.of_units, measure.one_group, measure.grain);
+    visit(measure.kind, measure.argument, measure.filter, measure.of_units, measure.one_group, measure.grain,
+          measure.opened);
 }
 
 template <class V> static void fields(V &visit, Step &step) {

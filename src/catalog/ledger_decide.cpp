@@ -14,6 +14,15 @@ static bool same_text(const char *a, const char *b) {
     return a == nullptr || b == nullptr ? a == b : strcmp(a, b) == 0;
 }
 
+bool BasisKey::operator==(const BasisKey &key) const {
+    return view == key.view && role == key.role && same_text(grantee, key.grantee) && others.n == key.others.n &&
+           memcmp(others.views, key.others.views, sizeof(Oid) * others.n) == 0;
+}
+
+static BasisKey key_of(const Charge &what) {
+    return {what.settings->view, what.asker.role, what.settings->others, what.grantee};
+}
+
 // Returns the role, if it still has the name under which its share is counted.
 static Oid named_grantee(const Charge &what) {
     return what.grantee != nullptr && get_role_oid(what.grantee, true) == what.grantee_oid ? what.grantee_oid
@@ -24,13 +33,10 @@ static Oid named_grantee(const Charge &what) {
 // the committed policies, or a role renamed in an open transaction would start with a share of its own.
 static Basis *read_basis(const Charge &what, OpenOdometer *odometer) {
     auto *basis = static_cast<Basis *>(palloc0(sizeof(Basis)));
-    basis->view = what.settings->view;
-    basis->others = what.settings->others;
-    basis->role = what.asker.role;
-    basis->grantee = what.grantee;
+    basis->key = key_of(what);
     CommandCounterIncrement();
     Reading reading = Reading::open();
-    basis->terms = read_terms(reading, basis->view, basis->role, named_grantee(what), &basis->others);
+    basis->terms = read_terms(reading, basis->key.view, basis->key.role, named_grantee(what), &basis->key.others);
     if (what.grantee != nullptr)
         basis->share =
             known_share(odometer, what.grantee, read_share(reading, odometer->id, what.grantee, odometer->state.epoch));
@@ -38,16 +44,10 @@ static Basis *read_basis(const Charge &what, OpenOdometer *odometer) {
     return basis;
 }
 
-static bool same_views(const OtherViews &a, const OtherViews &b) {
-    return a.n == b.n && memcmp(a.views, b.views, sizeof(Oid) * a.n) == 0;
-}
-
 const Basis *basis_of(const Charge &what, OpenOdometer *odometer) {
-    for (auto *basis : border::each<Basis>(odometer->bases)) {
-        if (basis->view == what.settings->view && same_views(basis->others, what.settings->others) &&
-            basis->role == what.asker.role && same_text(basis->grantee, what.grantee))
+    for (auto *basis : border::each<Basis>(odometer->bases))
+        if (basis->key == key_of(what))
             return basis;
-    }
     Basis *basis = read_basis(what, odometer);
     odometer->bases = lappend(odometer->bases, basis);
     return basis;

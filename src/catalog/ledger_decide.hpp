@@ -5,11 +5,18 @@
 
 namespace dp::catalog {
 
-// Holds what the requests of a batch rest on that one role asks on one view under one policy.
-struct Basis {
+// Names what requests of a batch have in common if they rest on the same: one role asks on one view under one policy. All of it
+// is compared, since terms and share are read for all of it.
+struct BasisKey {
     Oid view, role;
     OtherViews others;
     const char *grantee; // or null
+    bool operator==(const BasisKey &key) const;
+};
+
+// Holds what such requests rest on.
+struct Basis {
+    BasisKey key;
     const Terms *terms;  // null: the view is not registered any more
     OpenShare *share;    // null without a grantee
 };

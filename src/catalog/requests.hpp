@@ -1,4 +1,4 @@
-// Requests (architecture.md, 3.10): the rows of dp_rdr.request and dp_rdr.reviewer, who may do what with them, and what a keeper
+// Requests (architecture.md, 3.11): the rows of dp_rdr.request and dp_rdr.reviewer, who may do what with them, and what a keeper
 // writes there.
 #pragma once
 

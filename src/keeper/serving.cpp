@@ -1,5 +1,5 @@
 // The way of requests through a keeper. "Durable before read" can be seen here: serve() prepares (public facts alone), commit()
-// returns when the charges are on disk, and only behind it is called what reads rows: by answer_requester(), take_step(),
+// returns when the charges are on disk, and only behind it is called what reads rows: by answer(), answer_requester(), take_step(),
 // select_and_charge() and answer_limit(). (within_data alone searches the rows while it prepares.)
 #include "keeper/serving.hpp"
 

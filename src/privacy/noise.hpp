@@ -10,7 +10,7 @@
 namespace dp::privacy {
 
 // A uniform random bit generator in the sense of Boost.Random: 64 independent fair bits a call.
-// The server's comes from pg_strong_random (border/random), tests pass their own.
+// The server's comes from pg_strong_random (release/random), tests pass their own.
 class BitSource {
   public:
     using result_type = std::uint64_t;

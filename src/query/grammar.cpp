@@ -283,8 +283,8 @@ static void open_level(Leaf *leaf, Query *query, ParseState *source) {
     check_condition(leaf->per_unit->where, source);
 }
 
-// Groups are matched and ordered by the type's default btree operators, which must be built-in; for an expression, where
-// the analyst chose the type, total as well.
+// Checks that a key's type has an order: groups are matched and sorted by its default btree operators. For an expression, where
+// the analyst chose the type, they must be total; rows/groups refuses those of a column that are not compiled.
 static void check_key_type(Node *key, ParseState *source) {
     Oid type = exprType(key);
     Oid compare = lookup_type_cache(type, TYPECACHE_EQ_OPR | TYPECACHE_LT_OPR | TYPECACHE_CMP_PROC)->cmp_proc;

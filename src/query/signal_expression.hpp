@@ -1,5 +1,5 @@
 // Expressions over two answers, row by row: `answer`, which may be the exact one, and `dp`, which is released (architecture.md,
-// 3.10; formulas.md 4.5). What may stand in them is what may stand in WHERE: functions that cannot fail, of bounded time.
+// 3.12; formulas.md 4.5). What may stand in them is what may stand in WHERE: functions that cannot fail, of bounded time.
 #pragma once
 
 #include "border/postgres.hpp"

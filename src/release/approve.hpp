@@ -1,5 +1,5 @@
 // Questions that somebody else permits: what he has decided, the terms that come of it, and the answer as it is kept
-// (architecture.md, 3.10).
+// (architecture.md, 3.11).
 #pragma once
 
 #include "catalog/requests.hpp"

@@ -1,4 +1,4 @@
-// Writes and reads questions of requests, as they are stored beside the text of their leaf (architecture.md, 3.10).
+// Writes and reads questions of requests, as they are stored beside the text of their leaf (architecture.md, 3.11).
 #pragma once
 
 #include "catalog/requests.hpp"

@@ -1,5 +1,5 @@
 // Utility signals: what somebody computes from an answer, and what that would be without noise, itself with noise (formulas.md 4.5;
-// architecture.md, 3.11). The exact answer is read, and thrown away, where an answer is: behind a charge, in a keeper; or by its
+// architecture.md, 3.12). The exact answer is read, and thrown away, where an answer is: behind a charge, in a keeper; or by its
 // owner.
 #pragma once
 

@@ -15,7 +15,7 @@ namespace dp::rows {
 int contribution_units(const Question *question);
 // Makes the specification of what a unit brings.
 Node *contribution_spec(const Question *question);
-// Most bytes of the states of one unit (public): above 2^16 units are sorted, not hashed.
+// Most bytes of the states of one unit (public): above 2^11 units are sorted, not hashed.
 int64 contribution_size(const Question *question);
 // 54000 where it is above 2^26, or where there are more keys and measures than an aggregate takes.
 void check_contribution_size(const Question *question);

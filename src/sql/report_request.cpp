@@ -1,5 +1,5 @@
 // Makes the part of a report that is about a request: who asks, what for, at which price, and what its owner may decide after this look
-// (architecture.md, 3.10).
+// (architecture.md, 3.11).
 #include "border/scope.hpp"
 #include "catalog/decimals.hpp"
 #include "release/resolved.hpp"
