@@ -28,7 +28,7 @@ LIBRARY = HERE.parent.parent / "build" / "batch" / "batch"
 DATABASE = "regress_dp_batch"
 MEASURED_ROUNDS = 1000
 MEASURED_TURNS = 5
-ROLES = ("regress_dp_one", "regress_dp_two", "regress_dp_three")
+ROLES = ("regress_dp_one", "regress_dp_two", "regress_dp_three", "regress_dp_team")
 
 
 def prepare(database, encoding="UTF8"):
@@ -285,20 +285,11 @@ def test_straddled(tap, owner):
     share = ("SELECT s.epoch, s.public_pure FROM dp_rdr.odometer_share s JOIN dp_rdr.protected_table t ON t.domain = id "
              "WHERE t.relation = 'people'::regclass AND grantee = '{}'")
     before = owner.must(share.format(ROLES[0]))[0]
-    owner.must("CREATE TRIGGER straddle BEFORE INSERT ON dp_rdr.ledger_row FOR EACH ROW EXECUTE FUNCTION straddle()")
-    owner.must("ALTER TABLE dp_rdr.ledger_row ENABLE ALWAYS TRIGGER straddle")
-    setter = Connection(dbname=DATABASE)
-    setter.must("SELECT pg_advisory_lock(1)")
     entries = [charge("0.2"), charge("0.3", "regress_dp_three", kind="late"), charge("0.4"), charge("0.1", "regress_dp_three", kind="late")]
-    releaser = Connection(dbname=DATABASE)
-    thread = threading.Thread(target=between, args=(setter, releaser))
-    thread.start()
-    outcomes = commit(owner, entries)
-    thread.join()
+    outcomes = commit_beside(owner, entries, "SELECT dp_set_odometer('people', 'none')")
     wanted = ["committed 0.2", "committed 0.3", "changing 0", "committed 0.1"]
     tap.report("those behind a new epoch are of it, what rests on the old one has to come again",
                [str(outcomes)] * (outcomes != wanted))
-    owner.must("DROP TRIGGER straddle ON dp_rdr.ledger_row")
     closed = owner.must("SELECT kind, epoch FROM dp_rdr.ledger WHERE relation = 'public.people' ORDER BY id DESC LIMIT 4")
     epoch = int(before[0])
     wanted = (("pure", str(epoch + 1)), ("pure", str(epoch + 1)), ("closing", str(epoch)), ("pure", str(epoch)))
@@ -307,18 +298,45 @@ def test_straddled(tap, owner):
     gained = [round(float(ended[1]) - float(before[1]), 9), int(ended[0])]
     tap.report("what the batch had charged a role in the old one is its own there", [str(gained)] * (gained != [0.2, epoch]))
     tap.report("the ledger is whole", Table(owner, "people").complaints(0, 0, 0))
-    setter.close()
-    releaser.close()
 
 
-def between(setter, watcher):
+def between(setter, watcher, statement):
     """Commits while the batch waits for the lock."""
     for _ in range(100):
         if watcher.must("SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted")[0][0] == "1":
             break
         time.sleep(0.05)
-    setter.must("SELECT dp_set_odometer('people', 'none')")
+    setter.must(statement)
     setter.must("SELECT pg_advisory_unlock(1)")
+
+
+def commit_beside(owner, entries, statement):
+    """What became of each entry, if the statement commits behind the first one."""
+    owner.must("CREATE TRIGGER straddle BEFORE INSERT ON dp_rdr.ledger_row FOR EACH ROW EXECUTE FUNCTION straddle()")
+    owner.must("ALTER TABLE dp_rdr.ledger_row ENABLE ALWAYS TRIGGER straddle")
+    setter, releaser = Connection(dbname=DATABASE), Connection(dbname=DATABASE)
+    setter.must("SELECT pg_advisory_lock(1)")
+    thread = threading.Thread(target=between, args=(setter, releaser, statement))
+    thread.start()
+    outcomes = commit(owner, entries)
+    thread.join()
+    owner.must("DROP TRIGGER straddle ON dp_rdr.ledger_row")
+    setter.close()
+    releaser.close()
+    return outcomes
+
+
+def test_members(tap, owner):
+    """Two members of a group ask in one batch, and one of them leaves it meanwhile: the other's terms are not his."""
+    owner.must("SELECT dp_grant('others_dp', 'regress_dp_team', tau => 0.95)")
+    owner.must("SELECT dp_revoke('others_dp', 'regress_dp_one'), dp_revoke('others_dp', 'regress_dp_three')")
+    owner.must("GRANT regress_dp_team TO regress_dp_one, regress_dp_three")
+    entries = [charge("0.01", "regress_dp_one", "others"), charge("0.01", "regress_dp_three", "others"), charge("0.01", "regress_dp_one", "others")]
+    outcomes = commit_beside(owner, entries, "REVOKE regress_dp_team FROM regress_dp_three")
+    tap.report("who has left a group is not charged by the terms of one who stays in it",
+               [str(outcomes)] * (outcomes != ["committed 0.01", "changing 0", "committed 0.01"]))
+    for role in ("regress_dp_one", "regress_dp_three"):
+        owner.must(f"SELECT dp_grant('others_dp', '{role}', tau => 0.95)")
 
 
 def test_two_tables(tap, owner):
@@ -436,7 +454,7 @@ def main():
         measure(owner)
         return 0
     tap = Tap()
-    for test in (test_running_totals, test_totals_in_rho, test_steps, test_automatic, test_steps_in_rho, test_rebuild_of_steps, test_straddled,
+    for test in (test_running_totals, test_totals_in_rho, test_steps, test_automatic, test_steps_in_rho, test_rebuild_of_steps, test_straddled, test_members,
                  test_two_tables, test_none_fails_another, test_locks, test_suspension):
         test(tap, owner)
     peers.test(tap, DATABASE)
