@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <limits>
+#include <cstdlib>
 #include <stdexcept>
 
 #include "privacy/exact.hpp"
@@ -90,38 +90,6 @@ exact::Ratio exact::ratio_of(const Scanned &scanned) {
     return x;
 }
 
-double exact::nearest_double(const Ratio &x) {
-    cpp_int n = x.numerator;
-    const cpp_int &d = x.denominator;
-    if (n == 0)
-        return 0;
-    const bool negative = n < 0;
-    n = abs(n);
-    // n/d is in [2^(top-1), 2^(top+1)); 53 or 54 bits of it are more than a double holds, fewer below the normal range.
-    const long top = static_cast<long>(msb(n)) - static_cast<long>(msb(d));
-    if (top > 1025)
-        return negative ? -std::numeric_limits<double>::infinity() : std::numeric_limits<double>::infinity();
-    long shift = std::max(top - 53, -1074L);
-    for (;;) {
-        cpp_int scaled_n = n, scaled_d = d;
-        if (shift > 0)
-            scaled_d <<= static_cast<unsigned>(shift);
-        else
-            scaled_n <<= static_cast<unsigned>(-shift);
-        cpp_int quotient, rest;
-        divide_qr(scaled_n, scaled_d, quotient, rest);
-        if (quotient >= (cpp_int(1) << 53)) { // one bit too many: it would be rounded twice
-            ++shift;
-            continue;
-        }
-        const cpp_int twice = rest * 2;
-        if (twice > scaled_d || (twice == scaled_d && bit_test(quotient, 0)))
-            ++quotient;
-        const double result = std::ldexp(static_cast<double>(quotient.convert_to<std::uint64_t>()), static_cast<int>(shift));
-        return negative ? -result : result;
-    }
-}
-
 std::string to_text(int128 value) {
     return exact::integer(value).str();
 }
@@ -174,7 +142,7 @@ template <int Places> Decimal<Places> Decimal<Places>::from_double(double x, Rou
 }
 
 template <int Places> double Decimal<Places>::value() const {
-    return exact::nearest_double(exact::Ratio{exact::integer(units_), exact::integer(power_of_ten(Places))});
+    return std::strtod(text().c_str(), nullptr);
 }
 
 template <int Places> std::string Decimal<Places>::text() const {

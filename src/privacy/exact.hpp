@@ -35,7 +35,4 @@ Ratio ratio_of(const Scanned &scanned);
 inline cpp_int integer(__int128 x) { return cpp_int(x); }
 inline cpp_int integer(unsigned __int128 x) { return cpp_int(x); }
 
-// The double nearest to x, ties to even; infinite beyond the range of doubles.
-double nearest_double(const Ratio &x);
-
 } // namespace dp::privacy::exact

@@ -4,7 +4,6 @@
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
 
 #include "privacy/exact.hpp"
 
@@ -14,163 +13,97 @@ namespace {
 
 constexpr double nowhere = Span::nowhere;
 constexpr double largest_end = 0x1p1000, smallest_magnitude = 0x1p-900;
-constexpr double exact_limit = 0x1p53;     // whole numbers below it are doubles
-constexpr double residue_limit = 0x1p-900; // below it the rest of a product may not be a double
-constexpr int most_decimals = 300;
+constexpr double distinct_multiples = 0x1p51; // in units of 10^-d: below it doubles tell the multiples apart
+constexpr double slack = 0x1p-52; // relative: a product that is rounded past a multiple is moved back over it
+constexpr double hair = 0x1p-50;  // relative to the largest operand: more than what a sum is wrong by
+constexpr int most_decimals = 300, exact_powers = 22;
 
-double down(double x) {
-    return std::nextafter(x, -nowhere);
-}
-double up(double x) {
-    return std::nextafter(x, nowhere);
-}
-
-// Bounds an exact result, given the nearest double and the sign of the rounding error.
-struct Ends {
-    double low, high;
-};
-Ends ends_of(double value, double rest) {
-    if (std::isinf(value)) // too large for a double, or an end that was infinite
-        return value > 0 ? Ends{std::numeric_limits<double>::max(), value}
-                         : Ends{value, -std::numeric_limits<double>::max()};
-    return {rest < 0 ? down(value) : value, rest > 0 ? up(value) : value};
-}
-
-// Knuth's two-sum: the rest is exact.
-Ends add(double a, double b) {
-    if (std::isinf(a) || std::isinf(b))
-        return {a + b, a + b};
-    const double s = a + b, of_b = s - a;
-    return std::isinf(s) ? ends_of(s, 0) : ends_of(s, (a - (s - of_b)) + (b - of_b));
-}
-
-Ends multiply(double a, double b) {
-    if (a == 0 || b == 0) // also where the other one is infinite: no value is
-        return {0, 0};
-    const double p = a * b;
-    if (std::isinf(a) || std::isinf(b))
-        return {p, p};
-    if (std::fabs(p) < residue_limit)
-        return {down(p), up(p)};
-    return std::isinf(p) ? ends_of(p, 0) : ends_of(p, std::fma(a, b, -p));
-}
-
-Ends divide(double a, double b) {
-    if (a == 0 || std::isinf(b)) // of an end that no value reaches
-        return {0, 0};
-    const double q = a / b;
-    if (std::isinf(a))
-        return {q, q};
-    if (std::fabs(q) < residue_limit || std::fabs(a) < residue_limit)
-        return {down(q), up(q)};
-    if (std::isinf(q))
-        return ends_of(q, 0);
-    const double rest = std::fma(-q, b, a); // a - q b, exact
-    return ends_of(q, rest == 0 ? 0 : (rest > 0) == (b > 0) ? 1.0 : -1.0);
-}
-
-template <class Operation> Span extremes(const Span &a, const Span &b, Operation operation) {
-    Span result{nowhere, -nowhere, -1};
-    for (double x : {a.low, a.high})
-        for (double y : {b.low, b.high}) {
-            const Ends ends = operation(x, y);
-            result.low = std::min(result.low, ends.low);
-            result.high = std::max(result.high, ends.high);
-        }
-    return result;
+double power_of_ten(int n) {
+    return std::pow(10.0, n);
 }
 
 int of_both(int a, int b) {
     return a < 0 || b < 0 ? -1 : std::max(a, b);
 }
 
-double power_of_ten(int n) {
-    return std::pow(10.0, n); // exact up to 10^22; where it is not, the ends are moved outwards
+bool has_distinct_multiples(double end, int decimals) {
+    return decimals >= 0 && decimals <= exact_powers && std::fabs(end) * power_of_ten(decimals) < distinct_multiples;
 }
 
-// A multiple of 10^-places that is not above x: the largest, but for what rounding may cost.
-double floor_to(double x, int places) {
-    if (std::isinf(x))
-        return x;
-    if (places == 0)
-        return std::floor(x);
-    const double unit = power_of_ten(std::abs(places));
-    const double scaled = places > 0 ? multiply(x, unit).low : divide(x, unit).low;
-    if (!(std::fabs(scaled) < exact_limit)) // as many digits as a double has, or more
-        return x;
-    const double multiple = std::floor(scaled);
-    return places > 0 ? divide(multiple, unit).low : multiply(multiple, unit).low;
-}
-double ceiling_to(double x, int places) {
-    return -floor_to(-x, places);
+// Moves an end to the multiple of 10^-decimals that arithmetic in doubles has missed by less than half of one.
+double snapped(double end, int decimals) {
+    const double unit = power_of_ten(decimals);
+    return has_distinct_multiples(end, decimals) ? std::nearbyint(end * unit) / unit : end;
 }
 
-exact::Ratio ratio_of(double x) {
-    int exponent = 0;
-    const auto mantissa = static_cast<std::int64_t>(std::ldexp(std::frexp(x, &exponent), 53));
-    exponent -= 53;
-    exact::Ratio ratio;
-    ratio.numerator = exact::cpp_int(mantissa) << std::max(exponent, 0);
-    ratio.denominator <<= std::max(-exponent, 0);
-    return ratio;
+Span snapped(const Span &a) {
+    return {snapped(a.low, a.decimals), snapped(a.high, a.decimals), a.decimals};
 }
 
-std::optional<exact::Ratio> ratio_of(const std::string &text) {
-    const std::optional<exact::Scanned> scanned = exact::scan(text);
-    if (!scanned || std::labs(scanned->exponent) > 20000 || scanned->digits.size() > 20000)
-        return std::nullopt;
-    return exact::ratio_of(*scanned);
+// A difference of large numbers may be all rounding: the sum is moved by that. direction: -1 or 1.
+double sum(double a, double b, int decimals, double direction) {
+    const double end = a + b;
+    if (std::isinf(end) || (end - a == b && end - b == a) || has_distinct_multiples(end, decimals))
+        return snapped(end, decimals);
+    return end + direction * hair * std::max(std::fabs(a), std::fabs(b));
 }
 
-// The nearest double, or its neighbour that lies outwards.
-Ends ends_of_number(const std::string &text) {
-    const std::optional<exact::Ratio> number = ratio_of(text);
-    if (!number)
-        return {-nowhere, nowhere};
-    const double nearest = exact::nearest_double(*number);
-    if (std::isinf(nearest))
-        return ends_of(nearest, 0);
-    const exact::Ratio shown = ratio_of(nearest);
-    return {*number < shown ? down(nearest) : nearest, shown < *number ? up(nearest) : nearest};
+double product(double a, double b) {
+    return a == 0 || b == 0 ? 0 : a * b; // also where the other one is infinite: no value is
 }
 
-int decimals_of_number(const std::string &text) {
-    const std::optional<exact::Scanned> scanned = exact::scan(text);
-    if (!scanned || scanned->digits.empty())
+double quotient(double a, double b) {
+    return a == 0 || std::isinf(b) ? 0 : a / b; // of an end that no value reaches
+}
+
+// Results beyond all doubles bound nothing.
+template <class Operation> Span extremes(const Span &a, const Span &b, Operation operation, int decimals) {
+    const auto [low, high] = std::minmax(
+        {operation(a.low, b.low), operation(a.low, b.high), operation(a.high, b.low), operation(a.high, b.high)});
+    return low == nowhere || high == -nowhere ? Span{} : snapped({low, high, decimals});
+}
+
+// Values rounded by a monotone function, which is also applied to the ends.
+template <class Rounding> Span at_ends(const Span &a, Rounding rounding) {
+    return {std::min(a.low, rounding(a.low)), std::max(a.high, rounding(a.high)), a.decimals == 0 ? 0 : -1};
+}
+
+// Ends in units of 10^-places become whole. They may be rounded past the multiple that they are.
+template <class Low, class High> Span to_places(const Span &a, int places, Low low, High high) {
+    if (a.decimals >= 0 && a.decimals <= places)
+        return a;
+    const double unit = power_of_ten(places);
+    const auto scaled = [&](double end, double direction) {
+        return end * unit + direction * std::fabs(end * unit) * slack;
+    };
+    return snapped({low(scaled(a.low, -1)) / unit, high(scaled(a.high, 1)) / unit, std::max(0, places)});
+}
+
+// 0 for a whole number; -1 where there are too many.
+int decimals_of(const exact::Scanned &number) {
+    const std::size_t last = number.digits.find_last_not_of('0');
+    if (last == std::string::npos)
         return 0;
-    const auto last = static_cast<long>(scanned->digits.find_last_not_of('0'));
-    const long behind = -(scanned->exponent + static_cast<long>(scanned->digits.size()) - 1 - last);
+    const long behind = -(number.exponent + static_cast<long>(number.digits.size() - 1 - last));
     return behind > most_decimals ? -1 : static_cast<int>(std::max(0L, behind));
 }
 
-// Without an exponent and trailing zeros.
-std::string text_of(double x, int decimals) {
-    const int digits = x == 0 ? 1 : static_cast<int>(std::floor(std::log10(std::fabs(x)))) + 1; // before the point
-    int places = std::max(0, 17 - digits);
-    if (decimals >= 0 && digits + decimals <= 15) // as many as it has
-        places = decimals;
+// Returns the shortest text that is this number and has no exponent.
+std::string text_of(double x) {
     char text[1500];
-    std::snprintf(text, sizeof text, "%.*f", places, x);
-    if (std::strchr(text, '.') != nullptr) {
-        std::size_t length = std::strlen(text);
-        while (text[length - 1] == '0')
-            --length;
-        text[text[length - 1] == '.' ? length - 1 : length] = '\0';
-    }
-    return std::strcmp(text, "-0") == 0 ? "0" : text;
+    int places = 0;
+    do
+        std::snprintf(text, sizeof text, "%.*f", places, x + 0.0); // never -0
+    while (std::strtod(text, nullptr) != x && ++places < most_decimals);
+    return text;
 }
 
 // Values that are multiples of 10^-decimals lie between multiples of it.
 Span tightened(const Span &a) {
-    constexpr int exact_powers = 22;
-    if (a.decimals < 0 || a.decimals > exact_powers || !a.bounded())
+    if (!has_distinct_multiples(a.low, a.decimals) || !has_distinct_multiples(a.high, a.decimals))
         return a;
     const double unit = power_of_ten(a.decimals), low = a.low * unit, high = a.high * unit;
-    if (!(std::fabs(low) < exact_limit / 4 && std::fabs(high) < exact_limit / 4))
-        return a;
-    // The product may be rounded past the multiple that it is.
-    const double hair = a.decimals == 0 ? 0 : 0x1p-51;
-    const double first = std::ceil(low - std::fabs(low) * hair), last = std::floor(high + std::fabs(high) * hair);
+    const double first = std::ceil(low - std::fabs(low) * slack), last = std::floor(high + std::fabs(high) * slack);
     if (first > last) // no value lies there
         return {std::floor(low) / unit, std::ceil(high) / unit, a.decimals};
     return {first / unit, last / unit, a.decimals};
@@ -179,18 +112,22 @@ Span tightened(const Span &a) {
 } // namespace
 
 std::optional<Span> span_of_number(const std::string &text) {
-    if (!exact::scan(text))
+    const std::optional<exact::Scanned> scanned = exact::scan(text);
+    if (!scanned)
         return std::nullopt;
-    const Ends ends = ends_of_number(text);
-    return Span{ends.low, ends.high, decimals_of_number(text)};
+    const double value = std::strtod(text.c_str(), nullptr);
+    if (std::isinf(value)) // beyond all doubles
+        return Span{value > 0 ? largest_end : -nowhere, value > 0 ? nowhere : -largest_end, -1};
+    return Span{value, value, decimals_of(*scanned)};
 }
 
 Span span_of_bounds(const Bounds &bounds, int decimals) {
-    return tightened({ends_of_number(bounds.lower).low, ends_of_number(bounds.upper).high, decimals});
+    return tightened({bounds.low, bounds.high, decimals});
 }
 
 Span plus(const Span &a, const Span &b) {
-    return {add(a.low, b.low).low, add(a.high, b.high).high, of_both(a.decimals, b.decimals)};
+    const int decimals = of_both(a.decimals, b.decimals);
+    return {sum(a.low, b.low, decimals, -1), sum(a.high, b.high, decimals, 1), decimals};
 }
 
 Span minus(const Span &a, const Span &b) {
@@ -198,28 +135,24 @@ Span minus(const Span &a, const Span &b) {
 }
 
 Span times(const Span &a, const Span &b) {
-    Span product = extremes(a, b, multiply);
-    product.decimals =
-        a.decimals < 0 || b.decimals < 0 || a.decimals + b.decimals > most_decimals ? -1 : a.decimals + b.decimals;
-    return product;
+    const bool known = a.decimals >= 0 && b.decimals >= 0 && a.decimals + b.decimals <= most_decimals;
+    return extremes(a, b, product, known ? a.decimals + b.decimals : -1);
 }
 
 Span over(const Span &a, const Span &b) {
-    return b.has_zero() ? Span{} : extremes(a, b, divide);
+    return b.has_zero() ? Span{} : extremes(a, b, quotient, -1);
 }
 
 Span whole_over(const Span &a, const Span &b) {
-    Span quotient;
     if (!b.has_zero())
-        quotient = truncated(extremes(a, b, divide), 0);
-    else { // a divisor of size 1 at least
-        const double most = std::max(std::fabs(a.low), std::fabs(a.high));
-        quotient = {b.low == 0 ? std::min(a.low, 0.0) : -most, b.low == 0 ? std::max(a.high, 0.0) : most, 0};
-        if (b.low < 0 && b.high == 0)
-            quotient = {std::min(-a.high, 0.0), std::max(-a.low, 0.0), 0};
-    }
-    quotient.decimals = 0;
-    return quotient;
+        return truncated(over(a, b), 0);
+    // a divisor of size 1 at least
+    const double most = std::max(std::fabs(a.low), std::fabs(a.high));
+    if (b.low == 0)
+        return {std::min(a.low, 0.0), std::max(a.high, 0.0), 0};
+    if (b.high == 0)
+        return {std::min(-a.high, 0.0), std::max(-a.low, 0.0), 0};
+    return {-most, most, 0};
 }
 
 Span modulo(const Span &a, const Span &b) {
@@ -252,79 +185,47 @@ Span ceiling_of(const Span &a) {
 }
 
 Span rounded(const Span &a, int places) {
-    if (a.decimals >= 0 && a.decimals <= places)
-        return a;
-    if (places > 0)
-        return {floor_to(a.low, places), ceiling_to(a.high, places), places};
-    // Halves go either way: away from 0, or to the even one.
-    const double unit = std::pow(10.0, -places), low = a.low / unit, high = a.high / unit;
-    return {std::min(std::round(low), std::nearbyint(low)) * unit,
-            std::max(std::round(high), std::nearbyint(high)) * unit, 0};
+    return to_places(
+        a, places, [](double x) { return std::ceil(x - 0.5); }, [](double x) { return std::floor(x + 0.5); });
 }
 
 Span truncated(const Span &a, int places) {
-    if (a.decimals >= 0 && a.decimals <= places)
-        return a;
-    if (places <= 0) {
-        const double unit = std::pow(10.0, -places);
-        return {std::trunc(a.low / unit) * unit, std::trunc(a.high / unit) * unit, 0};
-    }
-    return {a.low < 0 ? floor_to(a.low, places) : std::max(0.0, floor_to(a.low, places)),
-            a.high > 0 ? ceiling_to(a.high, places) : std::min(0.0, ceiling_to(a.high, places)), std::max(0, places)};
+    const auto cut = [](double x) { return std::trunc(x); };
+    return to_places(a, places, cut, cut);
 }
 
 Span hull(const Span &a, const Span &b) {
     return {std::min(a.low, b.low), std::max(a.high, b.high), of_both(a.decimals, b.decimals)};
 }
 
-// Rounding is monotone, and the ends are doubles themselves.
 Span as_float(const Span &a, bool single) {
-    Span span{a.low, a.high, a.decimals == 0 ? 0 : -1};
-    if (single && a.bounded()) {
-        constexpr double largest = std::numeric_limits<float>::max(), below = 0x1p-23;
-        const auto is_float = [](double x) {
-            return std::fabs(x) <= largest && static_cast<double>(static_cast<float>(x)) == x;
-        };
-        if (!is_float(a.low))
-            span.low -= std::fabs(a.low) * below + 0x1p-149;
-        if (!is_float(a.high))
-            span.high += std::fabs(a.high) * below + 0x1p-149;
-    }
-    return span;
+    return at_ends(a, [single](double x) {
+        const bool fits = std::fabs(x) <= std::numeric_limits<float>::max();
+        return single && fits ? static_cast<double>(static_cast<float>(x)) : x;
+    });
 }
 
 Span as_decimal(const Span &a, int digits) {
-    Span span{a.low, a.high, a.decimals == 0 ? 0 : -1};
-    const double hair = std::pow(10.0, 1 - digits);
-    const auto stays = [&](double x) {
-        char text[400];
+    return at_ends(a, [digits](double x) {
+        char text[40];
         std::snprintf(text, sizeof text, "%.*g", digits, x);
-        return std::strtod(text, nullptr) == x;
-    };
-    if (!stays(a.low))
-        span.low -= std::fabs(a.low) * hair;
-    if (!stays(a.high))
-        span.high += std::fabs(a.high) * hair;
-    return span;
+        return std::strtod(text, nullptr);
+    });
 }
 
 std::optional<Bounds> bounds_of_span(const Span &span, bool integer_type) {
     if (!(span.low >= -largest_end && span.high <= largest_end))
         return std::nullopt;
-    Span kept = integer_type ? Span{span.low, span.high, 0} : span;
-    kept = tightened(kept);
+    Span kept = tightened(integer_type ? Span{span.low, span.high, 0} : span);
     if (kept.low == kept.high) { // D is that of the value, and no other is far from it
-        const double next = kept.decimals >= 0 ? std::pow(10.0, -kept.decimals) : std::fabs(kept.low) / 1024;
+        const double size = std::fabs(kept.low),
+                     next = kept.decimals >= 0 ? std::max(power_of_ten(-kept.decimals), size * hair) : size / 1024;
         (kept.low > 0 ? kept.low : kept.high) += kept.low > 0 ? -next : next;
     } else if (!(kept.low < kept.high))
         kept = {std::min(kept.low, 0.0), std::max(kept.high, 0.0), kept.decimals};
     if (std::max(std::fabs(kept.low), std::fabs(kept.high)) < smallest_magnitude)
         kept = {0, 1, 0};
-    const std::string lower = text_of(kept.low, kept.decimals);
-    std::string upper = text_of(kept.high, kept.decimals);
-    if (lower == upper) // more digits than are printed
-        upper = text_of(kept.high + std::max(1.0, std::fabs(kept.high) * 0x1p-40), kept.decimals);
-    return make_bounds(lower, upper, integer_type || kept.decimals == 0);
+    return make_bounds(text_of(kept.low), text_of(kept.high), integer_type || kept.decimals == 0);
 }
 
 } // namespace dp::privacy

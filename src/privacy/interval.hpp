@@ -1,6 +1,6 @@
-// Where the values of an expression lie, from where those of its columns do (formulas.md, 8.8): arithmetic of intervals, rounded
-// outwards. What comes out becomes the bounds of a sum. Values are clamped to these on the lattice, whatever the expression gives:
-// an interval that is wrong costs accuracy, never privacy.
+// Where the values of an expression lie, from where those of its columns do (formulas.md, 8.8): arithmetic of intervals in doubles.
+// What comes out becomes the bounds of a sum. Values are clamped to these on the lattice, whatever the expression gives: an
+// interval that is wrong costs accuracy, never privacy.
 #pragma once
 
 #include <limits>
@@ -25,6 +25,7 @@ std::optional<Span> span_of_number(const std::string &text);
 // Returns the span of a column with declared bounds; decimals: those of its type.
 Span span_of_bounds(const Bounds &bounds, int decimals);
 
+// Plain arithmetic of doubles: none of these throws.
 Span plus(const Span &a, const Span &b);
 Span minus(const Span &a, const Span &b);
 Span times(const Span &a, const Span &b);
@@ -36,7 +37,7 @@ Span absolute(const Span &a);
 Span sign_of(const Span &a);
 Span floor_of(const Span &a);
 Span ceiling_of(const Span &a);
-// To a multiple of 10^-places, in any direction.
+// To the nearest multiple of 10^-places; a half goes either way.
 Span rounded(const Span &a, int places);
 // Towards zero to a multiple of 10^-places.
 Span truncated(const Span &a, int places);

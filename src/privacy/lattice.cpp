@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <limits>
 
 #include "privacy/exact.hpp"
@@ -100,8 +101,8 @@ Bounds make_bounds(const std::string &lower, const std::string &upper, bool inte
     const Ratio magnitude_l{magnitude(l), l.denominator}, magnitude_u{magnitude(u), u.denominator};
     const Ratio &largest = magnitude_l < magnitude_u ? magnitude_u : magnitude_l;
     check_bounds(b, l, u, largest);
-    b.low = exact::nearest_double(l);
-    b.high = exact::nearest_double(u);
+    b.low = std::strtod(lower.c_str(), nullptr);
+    b.high = std::strtod(upper.c_str(), nullptr);
     const int top = log2_up(largest);
     const bool keeps_integers = integer_type && is_integer(l) && is_integer(u) && top <= integer_lattice_bits;
     b.exponent = keeps_integers ? 0 : top - lattice_bits;

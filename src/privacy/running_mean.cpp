@@ -88,7 +88,7 @@ int128 RunningMean::mean(std::size_t group, std::size_t measure, int bits) const
 
 // The variance of discrete Gaussian noise is at most its parameter, and a weight at most one by that.
 double RunningMean::stddev(std::size_t measure) const {
-    return std::sqrt(exact::nearest_double({cpp_int(1) << weight_bits, weights_[measure]}));
+    return 1 / std::sqrt(std::ldexp(weights_[measure].convert_to<double>(), -static_cast<int>(weight_bits)));
 }
 
 // Rounded to the lattice, the distance from the exact sum is an integer: what is beyond the last one is no width.

@@ -32,29 +32,20 @@ static Range walk(Node *node, const Walk *with);
 
 // ---- constants -----------------------------------------------------------------------------------------------------
 
-static Span whole(double value) {
-    return Span{value, value, 0};
-}
-
-// 64-bit numbers need not be doubles.
 static Span whole(int64 value) {
     const auto nearest = static_cast<double>(value);
-    if (std::fabs(nearest) <= 0x1p53)
-        return whole(nearest);
-    return Span{std::nextafter(nearest, -HUGE_VAL), std::nextafter(nearest, HUGE_VAL), 0};
+    return Span{nearest, nearest, 0};
 }
 
 static Span span_of_float(double value) {
-    if (std::isnan(value) || std::isinf(value))
-        return Span{};
-    return Span{value, value, value == std::floor(value) ? 0 : -1};
+    return std::isfinite(value) ? Span{value, value, value == std::floor(value) ? 0 : -1} : Span{};
 }
 
 Span span_of_constant(const Const *constant) {
     Datum value = constant->constvalue;
     switch (getBaseType(constant->consttype)) {
     case BOOLOID:
-        return whole(DatumGetBool(value) ? 1.0 : 0.0);
+        return whole(int64{DatumGetBool(value)});
     case INT2OID:
         return whole(int64{DatumGetInt16(value)});
     case INT4OID:
@@ -191,13 +182,8 @@ static Span field_of(const Const *name, Oid type, const Span &moments) {
         return Span{};
     const bool date = getBaseType(type) == DATEOID;
     if (pg_strcasecmp(field, "epoch") == 0) {
-        Span seconds = border::core([&] {
-            const Span from_2000 =
-                date ? privacy::times(moments, Span{86400, 86400, 0}) : privacy::over(moments, Span{1e6, 1e6, 0});
-            return privacy::plus(from_2000, Span{seconds_to_2000, seconds_to_2000, 0});
-        });
-        seconds.decimals = date ? 0 : 6;
-        return seconds;
+        const Span in_seconds = date ? Span{86400, 86400, 0} : Span{1e-6, 1e-6, 6};
+        return privacy::plus(privacy::times(moments, in_seconds), Span{seconds_to_2000, seconds_to_2000, 0});
     }
     // The year of a timestamp with time zone is that of some zone.
     Span days = date ? moments : floor_of_days(moments);
@@ -346,7 +332,7 @@ static Span bins_of(const Const *stride, const Span &moments) {
                 0};
 }
 
-// Returns the span of a function of one value, and of a constant behind it. Core region.
+// Returns the span of a function of one value, and of a constant behind it.
 static Span mapped(Rule rule, const Span &a, int constant) {
     switch (rule) {
     case Rule::kept:
@@ -405,7 +391,7 @@ static bool comparison_is_nullable(List *arguments, const Walk *with) {
 
 static Span span_of_difference(Rule rule, List *arguments, const Walk *with) {
     Span a = walk(argument(arguments, 0), with).span, b = walk(argument(arguments, 1), with).span;
-    return border::core([&] { return rule == Rule::days_after ? privacy::plus(a, b) : privacy::minus(a, b); });
+    return rule == Rule::days_after ? privacy::plus(a, b) : privacy::minus(a, b);
 }
 
 // Returns the range of arithmetic, and of what maps one value to another.
@@ -417,12 +403,12 @@ static Range range_of_mapping(Rule rule, List *arguments, Oid result, const Walk
     Span span;
     if (is_arithmetic(rule)) {
         Span second = n > 1 ? walk(argument(arguments, 1), with).span : Span{};
-        span = border::core([&] { return combined(rule, first.span, second, is_integer(result)); });
+        span = combined(rule, first.span, second, is_integer(result));
         if (rule == Rule::times && equal(argument(arguments, 0), argument(arguments, 1)))
             span.low = Max(span.low, 0.0); // a square
     } else {
         int constant = n > 1 && exprType(argument(arguments, 1)) == INT4OID ? integer_of(arguments, 1, 0) : 0;
-        span = border::core([&] { return mapped(rule, first.span, constant); });
+        span = mapped(rule, first.span, constant);
     }
     Range range = as_type(span, result);
     range.nullable = first.nullable || rule != Rule::kept; // whatever else is computed may have no value
@@ -437,10 +423,8 @@ static Span span_of_buckets(List *arguments, const Walk *with) {
                to = walk(argument(arguments, 2), with).span;
     if (!values.bounded() || from.low != from.high || to.low != to.high || from.low >= to.low)
         return Span{0, 1 + n, 0};
-    const Span place = border::core([&] {
-        return privacy::floor_of(
-            privacy::over(privacy::times(privacy::minus(values, from), Span{n, n, 0}), privacy::minus(to, from)));
-    });
+    const Span place = privacy::floor_of(
+        privacy::over(privacy::times(privacy::minus(values, from), Span{n, n, 0}), privacy::minus(to, from)));
     return Span{Min(Max(place.low + 1, 0.0), n + 1), Min(Max(place.high + 1, 0.0), n + 1), 0};
 }
 
@@ -488,7 +472,7 @@ static Range range_of_call(Oid function, List *arguments, Oid result, const Walk
 // ---- choices -------------------------------------------------------------------------------------------------------
 
 static void add_choice(Range *so_far, bool *any, const Range &choice) {
-    so_far->span = *any ? border::core([&] { return privacy::hull(so_far->span, choice.span); }) : choice.span;
+    so_far->span = *any ? privacy::hull(so_far->span, choice.span) : choice.span;
     so_far->nullable = so_far->nullable || choice.nullable;
     *any = true;
 }

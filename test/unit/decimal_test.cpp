@@ -137,32 +137,17 @@ TEST(Decimal, TextOfExtremeIntegers) {
     EXPECT_EQ(dp::privacy::to_text(-largest - 1), "-170141183460469231731687303715884105728");
 }
 
-double nearest(const char *n, const char *d) {
-    using dp::privacy::exact::cpp_int;
-    return dp::privacy::exact::nearest_double({cpp_int(n), cpp_int(d)});
+double nearest(const char *text) {
+    return Delta::parse(text).value().value();
 }
 
-TEST(Exact, NearestDoubleTiesToEven) {
-    EXPECT_EQ(nearest("1", "3"), 1.0 / 3);
-    EXPECT_EQ(nearest("-2", "3"), -2.0 / 3);
-    EXPECT_EQ(nearest("9007199254740993", "1"), 9007199254740992.0); // 2^53 + 1
-    EXPECT_EQ(nearest("9007199254740995", "1"), 9007199254740996.0); // 2^53 + 3
-    EXPECT_EQ(nearest("9007199254740991", "1"), 9007199254740991.0);
-    EXPECT_EQ(nearest("18014398509481983", "2"), 9007199254740992.0); // 2^53 - 1/2: carries into a new bit
-    EXPECT_EQ(nearest("0", "5"), 0.0);
-}
-
-TEST(Exact, NearestDoubleAtTheEndsOfTheRange) {
-    using dp::privacy::exact::cpp_int;
-    const cpp_int small = cpp_int(1) << 1074;
-    EXPECT_EQ(dp::privacy::exact::nearest_double({1, small}), 5e-324);
-    EXPECT_EQ(dp::privacy::exact::nearest_double({1, 2 * small}), 0.0); // a tie goes to even
-    EXPECT_EQ(dp::privacy::exact::nearest_double({3, 4 * small}), 5e-324);
-    EXPECT_EQ(dp::privacy::exact::nearest_double({5, 2 * small}), std::ldexp(2.0, -1074));
-    const cpp_int top = (cpp_int(1) << 1024) - (cpp_int(1) << 971);
-    EXPECT_EQ(dp::privacy::exact::nearest_double({top, 1}), std::numeric_limits<double>::max());
-    EXPECT_TRUE(std::isinf(dp::privacy::exact::nearest_double({cpp_int(1) << 1024, 1})));
-    EXPECT_TRUE(std::isinf(dp::privacy::exact::nearest_double({-(cpp_int(1) << 5000), 1})));
+TEST(Decimal, ValueBesideTheMiddle) {
+    EXPECT_EQ(nearest("0.1"), 0.1);
+    EXPECT_EQ(nearest("-0.333333333333333333333333333333"), -1.0 / 3);
+    EXPECT_EQ(nearest("1.000000000000000111022302462515"), 1.0);             // below 1 + 2^-53
+    EXPECT_EQ(nearest("1.000000000000000111022302462516"), 1.0 + 0x1p-52);   // above it
+    EXPECT_EQ(nearest("0.000000000000000000000000000001"), 1e-30);
+    EXPECT_EQ(nearest("0"), 0.0);
 }
 
 } // namespace

@@ -34,7 +34,7 @@ struct Rational {
     bool operator<=(const Rational &o) const { return n * o.d <= o.n * d; }
     bool operator>(const Rational &o) const { return !(*this <= o); }
     Rational magnitude() const { return {abs(n), d}; }
-    double value() const { return dp::privacy::exact::nearest_double({n, d}); }
+    double value() const { return boost::multiprecision::cpp_rational(n, d).convert_to<double>(); }
 };
 
 Rho rho(const char *text) {
