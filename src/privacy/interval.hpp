@@ -1,5 +1,5 @@
-// Where the values of an expression lie, from where those of its columns do (formulas.md, 8.8): arithmetic of intervals in doubles.
-// What comes out becomes the bounds of a sum. Values are clamped to these on the lattice, whatever the expression gives: an
+// Says where the values of an expression lie, by where those of its columns do (formulas.md, 8.8): arithmetic of intervals in
+// doubles. The result becomes the bounds of a sum. Values are clamped to these on the lattice, whatever the expression gives: an
 // interval that is wrong costs accuracy, never privacy.
 #pragma once
 
