@@ -6,7 +6,7 @@ CREATE SCHEMA dp_rdr;
 COMMENT ON SCHEMA dp_rdr IS 'catalog and internals of dp_rdr; use the dp_* functions';
 
 -- Runs statements that this script makes of a list; it is gone at the end.
-CREATE FUNCTION dp_rdr.run(statement text) RETURNS void LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'dp_run_statement';
+CREATE FUNCTION dp_rdr.run(statement text) RETURNS void LANGUAGE C STRICT AS 'MODULE_PATHNAME', 'dp_run_statement';
 
 -- A role, a table or a view by its oid, as a name in a dump. Where a dump is restored and there is none of that name, it becomes a number
 -- from 4026531840 on, which is that of nothing: the row stays, and matches nobody.
@@ -396,13 +396,12 @@ CREATE FUNCTION dp_rdr.ledger_content(entry dp_rdr.ledger_row) RETURNS bytea
         entry.delta::text, entry.delta_noise::text, entry.delta_groups::text, entry.rho::text,
         entry.parameters, entry.guarantee, entry.outcome, entry.basis, entry.epoch::text, entry.grantee_oid::text,
         entry.session_oid::text)::text, 'UTF8');
-COMMENT ON FUNCTION dp_rdr.ledger_content(dp_rdr.ledger_row) IS 'canonical text of a ledger row';
+COMMENT ON FUNCTION dp_rdr.ledger_content IS 'canonical text of a ledger row';
 
 CREATE FUNCTION dp_rdr.ledger_hash(content_version integer, previous_hash bytea, content bytea) RETURNS bytea
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
     RETURN sha256(convert_to(content_version::text, 'UTF8') || '\x7c'::bytea || previous_hash || '\x7c'::bytea || content);
-COMMENT ON FUNCTION dp_rdr.ledger_hash(integer, bytea, bytea) IS
-    'SHA-256 of content version, previous hash and content, with a vertical bar between them';
+COMMENT ON FUNCTION dp_rdr.ledger_hash IS 'SHA-256 of content version, previous hash and content, with a vertical bar between them';
 
 -- Returns the charges of a domain, oldest first by their smallest row. Rows that were verified count as one charge where all that
 -- sums are made of is alike and nothing else stands between them; from the first row on each is a charge of its own with `whole`.
@@ -432,19 +431,18 @@ CREATE FUNCTION dp_rdr.charges(
     WHERE l.table_id = $1
       AND l.id > CASE WHEN $2 THEN 0 ELSE coalesce((SELECT v.row_id FROM dp_rdr.verified_ledger v WHERE v.table_id = $1), 0) END;
     END;
-COMMENT ON FUNCTION dp_rdr.charges(uuid, boolean) IS 'the charges of a domain; those that were verified are added up where they are alike';
+COMMENT ON FUNCTION dp_rdr.charges IS 'the charges of a domain; those that were verified are added up where they are alike';
 
 -- Returns the ledger's rows of the caller's own tables; own_denials(), below, does so for denials. A view's condition would not do:
 -- it is planned with statistics of all rows, and EXPLAIN ANALYZE counts rows that it hides (architecture.md, 7.1).
 CREATE FUNCTION dp_rdr.own_ledger(OUT id bigint, OUT at timestamptz, OUT relation text, OUT view text, OUT role_name text,
                                   OUT session_role text, OUT query text, OUT account text, OUT kind text, OUT algorithm text,
-                                  OUT mechanism text, OUT epsilon numeric, OUT epsilon_svt numeric,
-                                  OUT epsilon_worst numeric, OUT delta numeric, OUT delta_noise numeric,
-                                  OUT delta_groups numeric, OUT rho numeric, OUT parameters jsonb, OUT guarantee text,
-                                  OUT outcome text, OUT content_version integer, OUT content bytea,
-                                  OUT previous_hash bytea, OUT hash bytea, OUT basis text, OUT epoch integer)
-    RETURNS SETOF record LANGUAGE C STABLE PARALLEL UNSAFE ROWS 1000 AS 'MODULE_PATHNAME', 'dp_own_ledger';
-COMMENT ON FUNCTION dp_rdr.own_ledger() IS 'the rows of dp_rdr.ledger';
+                                  OUT mechanism text, OUT epsilon numeric, OUT epsilon_svt numeric, OUT epsilon_worst numeric,
+                                  OUT delta numeric, OUT delta_noise numeric, OUT delta_groups numeric, OUT rho numeric,
+                                  OUT parameters jsonb, OUT guarantee text, OUT outcome text, OUT content_version integer,
+                                  OUT content bytea, OUT previous_hash bytea, OUT hash bytea, OUT basis text, OUT epoch integer)
+    RETURNS SETOF record LANGUAGE C STABLE ROWS 1000 AS 'MODULE_PATHNAME', 'dp_own_ledger';
+COMMENT ON FUNCTION dp_rdr.own_ledger IS 'the rows of dp_rdr.ledger';
 CREATE VIEW dp_rdr.ledger AS SELECT l.* FROM dp_rdr.own_ledger() l;
 COMMENT ON VIEW dp_rdr.ledger IS 'every charge on the tables of the current user, append-only';
 
@@ -460,25 +458,23 @@ COMMENT ON VIEW dp_rdr.spending IS 'who spent what on the tables of the current 
 CREATE FUNCTION dp_rdr.own_denials(OUT relation text, OUT view text, OUT role_name text, OUT session_role text, OUT query text,
                                    OUT reason text, OUT account text, OUT times bigint, OUT first timestamptz,
                                    OUT last timestamptz)
-    RETURNS SETOF record LANGUAGE C STABLE PARALLEL UNSAFE ROWS 1000 AS 'MODULE_PATHNAME', 'dp_own_denials';
-COMMENT ON FUNCTION dp_rdr.own_denials() IS 'the rows of dp_rdr.denials';
+    RETURNS SETOF record LANGUAGE C STABLE ROWS 1000 AS 'MODULE_PATHNAME', 'dp_own_denials';
+COMMENT ON FUNCTION dp_rdr.own_denials IS 'the rows of dp_rdr.denials';
 CREATE VIEW dp_rdr.denials AS SELECT d.* FROM dp_rdr.own_denials() d;
 COMMENT ON VIEW dp_rdr.denials IS 'queries on the tables of the current user that were denied, and why; the latest 1,000 of a table';
 
 -- Both read as the extension's owner and under settings of their own, and check that the caller owns the table.
-CREATE FUNCTION dp_odometer(relation regclass, OUT account text, OUT epsilon numeric, OUT delta numeric,
-                            OUT releases bigint, OUT denials bigint, OUT bound text,
-                            OUT epsilon_total numeric, OUT delta_total numeric, OUT rho numeric,
-                            OUT rho_total numeric, OUT epsilon_anytime float8, OUT epsilon_claim numeric,
+CREATE FUNCTION dp_odometer(relation regclass, OUT account text, OUT epsilon numeric, OUT delta numeric, OUT releases bigint,
+                            OUT denials bigint, OUT bound text, OUT epsilon_total numeric, OUT delta_total numeric,
+                            OUT rho numeric, OUT rho_total numeric, OUT epsilon_anytime float8, OUT epsilon_claim numeric,
                             OUT delta_claim numeric, OUT period_epsilon numeric, OUT period_delta numeric,
                             OUT period_end timestamptz, OUT epsilon_lifetime numeric, OUT delta_lifetime numeric)
-    RETURNS SETOF record
-    LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE ROWS 2 AS 'MODULE_PATHNAME', 'dp_odometer';
-COMMENT ON FUNCTION dp_odometer(regclass) IS 'total privacy loss of a protected table and its bound, by account';
+    RETURNS SETOF record LANGUAGE C STRICT ROWS 2 AS 'MODULE_PATHNAME';
+COMMENT ON FUNCTION dp_odometer IS 'total privacy loss of a protected table and its bound, by account';
 
-CREATE FUNCTION dp_verify_ledger(relation regclass, "full" boolean DEFAULT false) RETURNS boolean
-    LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'dp_verify_ledger';
-COMMENT ON FUNCTION dp_verify_ledger(regclass, boolean) IS
+CREATE FUNCTION dp_verify_ledger(relation regclass, "full" boolean DEFAULT false)
+    RETURNS boolean LANGUAGE C STRICT AS 'MODULE_PATHNAME';
+COMMENT ON FUNCTION dp_verify_ledger IS
     'whether the ledger of a protected table goes on whole from the row that was verified last, with full from the first one, and adds up '
     'to its totals; a warning names the first misfit';
 
@@ -487,21 +483,21 @@ COMMENT ON FUNCTION dp_verify_ledger(regclass, boolean) IS
 -- his own on these functions.
 -- ---------------------------------------------------------------------------------------------------------------------
 
-CREATE FUNCTION dp_rdr.cells_step(internal, bytea, VARIADIC "any") RETURNS internal
-    AS 'MODULE_PATHNAME', 'dp_cells_step' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION dp_rdr.cells_step(internal, bytea, "any") IS 'transition function of cells';
-CREATE FUNCTION dp_rdr.cells_combine(internal, internal) RETURNS internal
-    AS 'MODULE_PATHNAME', 'dp_cells_combine' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION dp_rdr.cells_combine(internal, internal) IS 'combine function of cells';
-CREATE FUNCTION dp_rdr.cells_serialize(internal) RETURNS bytea
-    AS 'MODULE_PATHNAME', 'dp_cells_serialize' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION dp_rdr.cells_serialize(internal) IS 'serialization function of cells';
-CREATE FUNCTION dp_rdr.cells_deserialize(bytea, internal) RETURNS internal
-    AS 'MODULE_PATHNAME', 'dp_cells_deserialize' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION dp_rdr.cells_deserialize(bytea, internal) IS 'deserialization function of cells';
-CREATE FUNCTION dp_rdr.cells_final(internal) RETURNS bytea
-    AS 'MODULE_PATHNAME', 'dp_cells_final' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION dp_rdr.cells_final(internal) IS 'final function of cells';
+CREATE FUNCTION dp_rdr.cells_step(internal, bytea, VARIADIC "any")
+    RETURNS internal LANGUAGE C IMMUTABLE PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_cells_step';
+COMMENT ON FUNCTION dp_rdr.cells_step IS 'transition function of cells';
+CREATE FUNCTION dp_rdr.cells_combine(internal, internal)
+    RETURNS internal LANGUAGE C IMMUTABLE PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_cells_combine';
+COMMENT ON FUNCTION dp_rdr.cells_combine IS 'combine function of cells';
+CREATE FUNCTION dp_rdr.cells_serialize(internal)
+    RETURNS bytea LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_cells_serialize';
+COMMENT ON FUNCTION dp_rdr.cells_serialize IS 'serialization function of cells';
+CREATE FUNCTION dp_rdr.cells_deserialize(bytea, internal)
+    RETURNS internal LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_cells_deserialize';
+COMMENT ON FUNCTION dp_rdr.cells_deserialize IS 'deserialization function of cells';
+CREATE FUNCTION dp_rdr.cells_final(internal)
+    RETURNS bytea LANGUAGE C IMMUTABLE PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_cells_final';
+COMMENT ON FUNCTION dp_rdr.cells_final IS 'final function of cells';
 
 -- FINALFUNC_MODIFY keeps it from being used as a window function, where every row would be an answer of its own. SSPACE: of three
 -- sums, or of a unit with one group.
@@ -510,46 +506,42 @@ CREATE AGGREGATE dp_rdr.cells(spec bytea, VARIADIC arguments "any") (
     FINALFUNC = dp_rdr.cells_final, FINALFUNC_MODIFY = READ_WRITE,
     COMBINEFUNC = dp_rdr.cells_combine, SERIALFUNC = dp_rdr.cells_serialize,
     DESERIALFUNC = dp_rdr.cells_deserialize, PARALLEL = SAFE);
-COMMENT ON AGGREGATE dp_rdr.cells(bytea, "any")
-    IS 'exact sums of what rows add to the coordinates of a specification; of one unit by group, as they are before they are clipped';
+COMMENT ON AGGREGATE dp_rdr.cells(bytea, "any") IS
+    'exact sums of what rows add to the coordinates of a specification; of one unit by group, as they are before they are clipped';
 
 -- Where Citus keeps the rows, sum(bigint) adds up the points of each row.
-CREATE FUNCTION dp_rdr.point(spec bytea, coordinate integer, VARIADIC arguments "any") RETURNS bigint
-    AS 'MODULE_PATHNAME', 'dp_point' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION dp_rdr.point(bytea, integer, "any") IS 'what a row adds to one coordinate of a specification';
-CREATE FUNCTION dp_rdr.cell(spec bytea, value "any") RETURNS integer
-    AS 'MODULE_PATHNAME', 'dp_cell' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION dp_rdr.cell(bytea, "any") IS 'the cell of a grid that a value is in';
+CREATE FUNCTION dp_rdr.point(spec bytea, coordinate integer, VARIADIC arguments "any")
+    RETURNS bigint LANGUAGE C IMMUTABLE PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_point';
+COMMENT ON FUNCTION dp_rdr.point IS 'what a row adds to one coordinate of a specification';
+CREATE FUNCTION dp_rdr.cell(spec bytea, value "any")
+    RETURNS integer LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_cell';
+COMMENT ON FUNCTION dp_rdr.cell IS 'the cell of a grid that a value is in';
 -- Partitions on other servers are asked by it whether they are there and fit, before a charge.
-CREATE FUNCTION dp_rdr.is_other_node(facts text) RETURNS boolean
-    AS 'MODULE_PATHNAME', 'dp_is_other_node' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION dp_rdr.is_other_node(text)
-    IS 'false, or an error if this server has another dp_rdr or encoding than the one that asks';
-CREATE FUNCTION dp_rdr.is_other_column_support(internal) RETURNS internal
-    AS 'MODULE_PATHNAME', 'dp_is_other_column_support' LANGUAGE C;
-COMMENT ON FUNCTION dp_rdr.is_other_column_support(internal) IS 'planner support of is_other_column';
-CREATE FUNCTION dp_rdr.is_other_column(type text, "column" "any") RETURNS boolean
-    AS 'MODULE_PATHNAME', 'dp_is_other_column' LANGUAGE C IMMUTABLE PARALLEL SAFE
-    SUPPORT dp_rdr.is_other_column_support;
-COMMENT ON FUNCTION dp_rdr.is_other_column(text, "any")
-    IS 'false, or an error if the column is of another type than the one that is asked for';
+CREATE FUNCTION dp_rdr.is_other_node(facts text)
+    RETURNS boolean LANGUAGE C IMMUTABLE PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_is_other_node';
+COMMENT ON FUNCTION dp_rdr.is_other_node IS 'false, or an error if this server has another dp_rdr or encoding than the one that asks';
+CREATE FUNCTION dp_rdr.is_other_column_support(internal)
+    RETURNS internal LANGUAGE C AS 'MODULE_PATHNAME', 'dp_is_other_column_support';
+COMMENT ON FUNCTION dp_rdr.is_other_column_support IS 'planner support of is_other_column';
+CREATE FUNCTION dp_rdr.is_other_column(type text, "column" "any")
+    RETURNS boolean LANGUAGE C IMMUTABLE PARALLEL SAFE SUPPORT dp_rdr.is_other_column_support AS 'MODULE_PATHNAME', 'dp_is_other_column';
+COMMENT ON FUNCTION dp_rdr.is_other_column IS 'false, or an error if the column is of another type than the one that is asked for';
 
 -- Keys of groups, before they are hashed, compared and shown.
-CREATE FUNCTION dp_rdr.canonical(key anyelement, typmod integer) RETURNS anyelement
-    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_canonical';
-COMMENT ON FUNCTION dp_rdr.canonical(anyelement, integer)
-    IS 'the one spelling of a group key that is shown; NULL for one of more than 1,000 bytes';
-CREATE FUNCTION dp_rdr.is_short(key anyelement) RETURNS boolean
-    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_is_short';
-COMMENT ON FUNCTION dp_rdr.is_short(anyelement) IS 'whether a group key has at most 1,000 bytes';
+CREATE FUNCTION dp_rdr.canonical(key anyelement, typmod integer)
+    RETURNS anyelement LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_canonical';
+COMMENT ON FUNCTION dp_rdr.canonical IS 'the one spelling of a group key that is shown; NULL for one of more than 1,000 bytes';
+CREATE FUNCTION dp_rdr.is_short(key anyelement)
+    RETURNS boolean LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_is_short';
+COMMENT ON FUNCTION dp_rdr.is_short IS 'whether a group key has at most 1,000 bytes';
 
 -- What a unit brings to a query, where it may have several rows.
-CREATE FUNCTION dp_rdr.value_digest(value anyelement) RETURNS uuid
-    AS 'MODULE_PATHNAME', 'dp_value_digest' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION dp_rdr.value_digest(anyelement) IS '128 bits that equal values have in common, for count(DISTINCT x)';
-CREATE FUNCTION dp_rdr.only_value_step(anyelement, anyelement) RETURNS anyelement
-    AS 'MODULE_PATHNAME', 'dp_only_value_step' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION dp_rdr.only_value_step(anyelement, anyelement) IS 'transition and combine function of only_value';
+CREATE FUNCTION dp_rdr.value_digest(value anyelement)
+    RETURNS uuid LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_value_digest';
+COMMENT ON FUNCTION dp_rdr.value_digest IS '128 bits that equal values have in common, for count(DISTINCT x)';
+CREATE FUNCTION dp_rdr.only_value_step(anyelement, anyelement)
+    RETURNS anyelement LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_only_value_step';
+COMMENT ON FUNCTION dp_rdr.only_value_step IS 'transition and combine function of only_value';
 CREATE AGGREGATE dp_rdr.only_value(value anyelement) (
     SFUNC = dp_rdr.only_value_step, STYPE = anyelement, COMBINEFUNC = dp_rdr.only_value_step, PARALLEL = SAFE);
 COMMENT ON AGGREGATE dp_rdr.only_value(anyelement) IS 'of a column that is the same in all rows of one unit, its value as it is stored';
@@ -559,33 +551,34 @@ COMMENT ON AGGREGATE dp_rdr.only_value(anyelement) IS 'of a column that is the s
 -- a / b; each has the name and the arguments of the built-in, or of the cast. All return NULL instead of an error.
 -- ---------------------------------------------------------------------------------------------------------------------
 
-CREATE FUNCTION dp_rdr.make_total_functions() RETURNS void LANGUAGE C VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'dp_make_total_functions';
+CREATE FUNCTION dp_rdr.make_total_functions() RETURNS void LANGUAGE C AS 'MODULE_PATHNAME', 'dp_make_total_functions';
 SELECT dp_rdr.make_total_functions();
 DROP FUNCTION dp_rdr.make_total_functions();
 
-CREATE FUNCTION dp_rdr.up_to_size(anyelement, integer) RETURNS anyelement LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_up_to_size';
-COMMENT ON FUNCTION dp_rdr.up_to_size(anyelement, integer) IS 'the value, NULL if it has more bytes';
+CREATE FUNCTION dp_rdr.up_to_size(anyelement, integer)
+    RETURNS anyelement LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_up_to_size';
+COMMENT ON FUNCTION dp_rdr.up_to_size IS 'the value, NULL if it has more bytes';
 
 CREATE FUNCTION dp_rdr.total_functions(OUT call text, OUT function regprocedure, OUT replacement regprocedure,
                                        OUT constants integer[], OUT reason text)
     RETURNS SETOF record LANGUAGE C STABLE PARALLEL SAFE ROWS 560 AS 'MODULE_PATHNAME', 'dp_total_functions';
-COMMENT ON FUNCTION dp_rdr.total_functions() IS
+COMMENT ON FUNCTION dp_rdr.total_functions IS
     'functions and casts that may be applied to the columns of a restricted view; which arguments must be constants, and why no row can make them fail';
 
 
 -- The processes that read rows for analysts, for an administrator to look at (doc/operations.md).
 CREATE FUNCTION dp_rdr.keepers(OUT pid integer, OUT state text, OUT charges bigint, OUT commits bigint)
-    RETURNS SETOF record LANGUAGE C VOLATILE PARALLEL RESTRICTED ROWS 3 AS 'MODULE_PATHNAME';
-COMMENT ON FUNCTION dp_rdr.keepers() IS
+    RETURNS SETOF record LANGUAGE C PARALLEL RESTRICTED ROWS 3 AS 'MODULE_PATHNAME';
+COMMENT ON FUNCTION dp_rdr.keepers IS
     'background workers that charge and answer the queries of this database, with the charges and commits of each';
-CREATE FUNCTION dp_rdr.queue(OUT client_pid integer, OUT login regrole, OUT relation regclass, OUT state text, OUT keeper_pid integer,
-                             OUT since timestamptz)
-    RETURNS SETOF record LANGUAGE C VOLATILE PARALLEL RESTRICTED ROWS 10 AS 'MODULE_PATHNAME', 'dp_queue';
-COMMENT ON FUNCTION dp_rdr.queue() IS
+CREATE FUNCTION dp_rdr.queue(OUT client_pid integer, OUT login regrole, OUT relation regclass, OUT state text,
+                             OUT keeper_pid integer, OUT since timestamptz)
+    RETURNS SETOF record LANGUAGE C PARALLEL RESTRICTED ROWS 10 AS 'MODULE_PATHNAME', 'dp_queue';
+COMMENT ON FUNCTION dp_rdr.queue IS
     'queries of this database that wait for a background worker or are with one: who asks, about what, since when';
 CREATE FUNCTION dp_rdr.charge_times(OUT microseconds double precision, OUT charges bigint)
-    RETURNS SETOF record LANGUAGE C VOLATILE PARALLEL RESTRICTED ROWS 50 AS 'MODULE_PATHNAME';
-COMMENT ON FUNCTION dp_rdr.charge_times() IS
+    RETURNS SETOF record LANGUAGE C PARALLEL RESTRICTED ROWS 50 AS 'MODULE_PATHNAME';
+COMMENT ON FUNCTION dp_rdr.charge_times IS
     'how many charges took so long at most, and longer than the row before says, since the server started';
 
 -- ---------------------------------------------------------------------------------------------------------------------
@@ -617,20 +610,17 @@ FROM (VALUES
 CREATE AGGREGATE dp_count(value "any", epsilon numeric) (
     SFUNC = dp_rdr.noisy_count_step, STYPE = internal, SSPACE = 48,
     FINALFUNC = dp_rdr.noisy_count, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = RESTRICTED);
-COMMENT ON AGGREGATE dp_count("any", numeric)
-    IS 'epsilon-DP number of non-null values, for owners of the data';
+COMMENT ON AGGREGATE dp_count("any", numeric) IS 'epsilon-DP number of non-null values, for owners of the data';
 
 -- Those without an epsilon are marks that the extension replaces where a query reads a restricted view.
 CREATE AGGREGATE dp_count(*) (
     SFUNC = dp_rdr.marker_step, STYPE = internal, SSPACE = 8,
     FINALFUNC = dp_rdr.marker_bigint, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = RESTRICTED);
-COMMENT ON AGGREGATE dp_count(*)
-    IS 'DP number of rows of a restricted view, at the price of the policy';
+COMMENT ON AGGREGATE dp_count(*) IS 'DP number of rows of a restricted view, at the price of the policy';
 CREATE AGGREGATE dp_count("any") (
     SFUNC = dp_rdr.marker_step, STYPE = internal, SSPACE = 8,
     FINALFUNC = dp_rdr.marker_bigint, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = RESTRICTED);
-COMMENT ON AGGREGATE dp_count("any")
-    IS 'DP number of non-null values of a restricted view, at the price of the policy';
+COMMENT ON AGGREGATE dp_count("any") IS 'DP number of non-null values of a restricted view, at the price of the policy';
 
 -- Sums and averages of each type, with the ending of their final functions.
 SELECT dp_rdr.run(format('CREATE AGGREGATE dp_%1$s(value %2$s, lower numeric, upper numeric, epsilon numeric) ('
@@ -647,14 +637,10 @@ FROM (VALUES ('sum', 'sum'), ('avg', 'average')) a (name, word),
              ('real', 'real', 'double'), ('double precision', 'double', 'double'), ('numeric', 'numeric', 'numeric')) t (type, sum, avg);
 
 -- Marks of an aggregate there: an end of its 95 percent interval, in its place.
-CREATE FUNCTION dp_low(aggregate anyelement) RETURNS anyelement
-    LANGUAGE C VOLATILE PARALLEL RESTRICTED AS 'MODULE_PATHNAME', 'dp_low';
-COMMENT ON FUNCTION dp_low(anyelement)
-    IS 'lower end of the 95 percent interval of one count, sum or avg of a restricted view';
-CREATE FUNCTION dp_high(aggregate anyelement) RETURNS anyelement
-    LANGUAGE C VOLATILE PARALLEL RESTRICTED AS 'MODULE_PATHNAME', 'dp_high';
-COMMENT ON FUNCTION dp_high(anyelement)
-    IS 'upper end of the 95 percent interval of one count, sum or avg of a restricted view';
+CREATE FUNCTION dp_low(aggregate anyelement) RETURNS anyelement LANGUAGE C PARALLEL RESTRICTED AS 'MODULE_PATHNAME';
+COMMENT ON FUNCTION dp_low IS 'lower end of the 95 percent interval of one count, sum or avg of a restricted view';
+CREATE FUNCTION dp_high(aggregate anyelement) RETURNS anyelement LANGUAGE C PARALLEL RESTRICTED AS 'MODULE_PATHNAME';
+COMMENT ON FUNCTION dp_high IS 'upper end of the 95 percent interval of one count, sum or avg of a restricted view';
 
 -- ---------------------------------------------------------------------------------------------------------------------
 -- Controller: protect and permit
@@ -662,232 +648,188 @@ COMMENT ON FUNCTION dp_high(anyelement)
 
 CREATE FUNCTION dp_protect(relation regclass, view text, unit text = NULL, columns text[] = NULL, filter text = NULL,
                            max_rows integer = NULL, max_groups integer = NULL, max_rows_per_group integer = NULL)
-    RETURNS regclass LANGUAGE C VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'dp_protect';
-COMMENT ON FUNCTION dp_protect(regclass, text, text, text[], text, integer, integer, integer)
-    IS 'protects a table and creates a restricted view over it';
+    RETURNS regclass LANGUAGE C AS 'MODULE_PATHNAME';
+COMMENT ON FUNCTION dp_protect IS 'protects a table and creates a restricted view over it';
 
 CREATE FUNCTION dp_set_unit(relation regclass, unit text, max_rows integer = NULL, max_groups integer = NULL,
-                            max_rows_per_group integer = NULL)
-    RETURNS void LANGUAGE C VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'dp_set_unit';
-COMMENT ON FUNCTION dp_set_unit(regclass, text, integer, integer, integer)
-    IS 'says whose rows a protected table has, as long as nothing was asked about it';
+                            max_rows_per_group integer = NULL) RETURNS void LANGUAGE C AS 'MODULE_PATHNAME';
+COMMENT ON FUNCTION dp_set_unit IS 'says whose rows a protected table has, as long as nothing was asked about it';
 
 CREATE FUNCTION dp_set_contribution(relation regclass, max_rows integer = NULL, max_groups integer = NULL,
-                                    max_rows_per_group integer = NULL)
-    RETURNS void LANGUAGE C VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'dp_set_contribution';
-COMMENT ON FUNCTION dp_set_contribution(regclass, integer, integer, integer)
-    IS 'limits how many rows and groups of one unit count in an answer';
+                                    max_rows_per_group integer = NULL) RETURNS void LANGUAGE C AS 'MODULE_PATHNAME';
+COMMENT ON FUNCTION dp_set_contribution IS 'limits how many rows and groups of one unit count in an answer';
 
 CREATE PROCEDURE dp_choose_contribution(relation regclass, epsilon numeric, most integer = NULL, tau float8 = NULL,
-                                        value text = NULL, INOUT "limit" numeric = NULL,
-                                        INOUT error95_before float8 = NULL, INOUT error95_after float8 = NULL)
-    LANGUAGE C AS 'MODULE_PATHNAME', 'dp_choose_contribution';
-COMMENT ON PROCEDURE dp_choose_contribution(regclass, numeric, integer, float8, text, numeric, float8, float8)
-    IS 'chooses under differential privacy how many rows of one unit shall count, or how much of its sizes in sum(value), and sets it: charged epsilon, free for every later query';
+                                        value text = NULL, INOUT "limit" numeric = NULL, INOUT error95_before float8 = NULL,
+                                        INOUT error95_after float8 = NULL) LANGUAGE C AS 'MODULE_PATHNAME';
+COMMENT ON PROCEDURE dp_choose_contribution IS
+    'chooses under differential privacy how many rows of one unit shall count, or how much of its sizes in sum(value), and sets it: charged epsilon, free for every later query';
 
-CREATE FUNCTION dp_set_total(relation regclass, expression text, total numeric)
-    RETURNS void LANGUAGE C VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'dp_set_total';
-COMMENT ON FUNCTION dp_set_total(regclass, text, numeric)
-    IS 'limits the sizes of one unit''s values of an expression in its sum; ''Infinity'' takes it back';
+CREATE FUNCTION dp_set_total(relation regclass, expression text, total numeric) RETURNS void LANGUAGE C AS 'MODULE_PATHNAME';
+COMMENT ON FUNCTION dp_set_total IS 'limits the sizes of one unit''s values of an expression in its sum; ''Infinity'' takes it back';
 
-CREATE FUNCTION dp_set_people(relation regclass, n bigint)
-    RETURNS void LANGUAGE C VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'dp_set_people';
-COMMENT ON FUNCTION dp_set_people(regclass, bigint)
-    IS 'says about how many people there are, rounded to one digit, to be seen by everybody: warnings rest on it, and no answer; 0 takes it back';
+CREATE FUNCTION dp_set_people(relation regclass, n bigint) RETURNS void LANGUAGE C AS 'MODULE_PATHNAME';
+COMMENT ON FUNCTION dp_set_people IS
+    'says about how many people there are, rounded to one digit, to be seen by everybody: warnings rest on it, and no answer; 0 takes it back';
 
-CREATE FUNCTION dp_join_domains(relation regclass, "into" regclass)
-    RETURNS void LANGUAGE C VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'dp_join_domains';
-COMMENT ON FUNCTION dp_join_domains(regclass, regclass)
-    IS 'joins the domain of a protected table into that of another with rows of the same people: one odometer for both, at once and for good';
+CREATE FUNCTION dp_join_domains(relation regclass, "into" regclass) RETURNS void LANGUAGE C AS 'MODULE_PATHNAME';
+COMMENT ON FUNCTION dp_join_domains IS
+    'joins the domain of a protected table into that of another with rows of the same people: one odometer for both, at once and for good';
 
-CREATE FUNCTION dp_set_public(relation regclass, protected regclass)
-    RETURNS void LANGUAGE C VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'dp_set_public';
-COMMENT ON FUNCTION dp_set_public(regclass, regclass)
-    IS 'declares a table public: it may be joined with a protected table and all others with data of the same people';
+CREATE FUNCTION dp_set_public(relation regclass, protected regclass) RETURNS void LANGUAGE C AS 'MODULE_PATHNAME';
+COMMENT ON FUNCTION dp_set_public IS
+    'declares a table public: it may be joined with a protected table and all others with data of the same people';
 
-CREATE FUNCTION dp_unset_public(relation regclass, protected regclass)
-    RETURNS void LANGUAGE C VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'dp_unset_public';
-COMMENT ON FUNCTION dp_unset_public(regclass, regclass) IS 'takes back that a table is public for a protected table';
+CREATE FUNCTION dp_unset_public(relation regclass, protected regclass) RETURNS void LANGUAGE C AS 'MODULE_PATHNAME';
+COMMENT ON FUNCTION dp_unset_public IS 'takes back that a table is public for a protected table';
 
 CREATE FUNCTION dp_domain(relation regclass, OUT relation regclass, OUT unit text, OUT path text, OUT max_rows integer,
-                          OUT max_groups integer, OUT views bigint, OUT public regclass[],
-                          OUT max_rows_per_group integer)
-    RETURNS SETOF record LANGUAGE C VOLATILE PARALLEL UNSAFE ROWS 4 AS 'MODULE_PATHNAME', 'dp_domain';
-COMMENT ON FUNCTION dp_domain(regclass)
-    IS 'the protected tables with data of the same people, and how a row of each finds the person that it belongs to';
+                          OUT max_groups integer, OUT views bigint, OUT public regclass[], OUT max_rows_per_group integer)
+    RETURNS SETOF record LANGUAGE C ROWS 4 AS 'MODULE_PATHNAME';
+COMMENT ON FUNCTION dp_domain IS
+    'the protected tables with data of the same people, and how a row of each finds the person that it belongs to';
 
-CREATE FUNCTION dp_refresh(view regclass)
-    RETURNS regclass LANGUAGE C VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'dp_refresh';
-COMMENT ON FUNCTION dp_refresh(regclass)
-    IS 'makes a restricted view anew after its table has changed, or was made anew with it; policies, rights and the ledger stay';
+CREATE FUNCTION dp_refresh(view regclass) RETURNS regclass LANGUAGE C AS 'MODULE_PATHNAME';
+COMMENT ON FUNCTION dp_refresh IS
+    'makes a restricted view anew after its table has changed, or was made anew with it; policies, rights and the ledger stay';
 
-CREATE FUNCTION dp_unprotect(view regclass)
-    RETURNS void LANGUAGE C VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'dp_unprotect';
-COMMENT ON FUNCTION dp_unprotect(regclass) IS 'drops a restricted view and its policies; the ledger stays';
+CREATE FUNCTION dp_unprotect(view regclass) RETURNS void LANGUAGE C AS 'MODULE_PATHNAME';
+COMMENT ON FUNCTION dp_unprotect IS 'drops a restricted view and its policies; the ledger stays';
 
 CREATE FUNCTION dp_set_bounds(relation regclass, column_name text, lower numeric, upper numeric)
-    RETURNS void LANGUAGE C VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'dp_set_bounds';
-COMMENT ON FUNCTION dp_set_bounds(regclass, text, numeric, numeric)
-    IS 'declares public bounds of a numeric column: values are clamped to them';
+    RETURNS void LANGUAGE C AS 'MODULE_PATHNAME';
+COMMENT ON FUNCTION dp_set_bounds(regclass, text, numeric, numeric) IS
+    'declares public bounds of a numeric column: values are clamped to them';
 
 CREATE FUNCTION dp_set_bounds(relation regclass, column_name text, lower date, upper date)
-    RETURNS void LANGUAGE C VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'dp_set_bounds';
-COMMENT ON FUNCTION dp_set_bounds(regclass, text, date, date)
-    IS 'declares public bounds of a column of dates or timestamps: expressions of it have bounds, and groups';
+    RETURNS void LANGUAGE C AS 'MODULE_PATHNAME';
+COMMENT ON FUNCTION dp_set_bounds(regclass, text, date, date) IS
+    'declares public bounds of a column of dates or timestamps: expressions of it have bounds, and groups';
 
 CREATE FUNCTION dp_set_bounds(relation regclass, column_name text, lower timestamp, upper timestamp)
-    RETURNS void LANGUAGE C VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'dp_set_bounds';
-COMMENT ON FUNCTION dp_set_bounds(regclass, text, timestamp, timestamp)
-    IS 'declares public bounds of a column of timestamps: expressions of it have bounds, and groups';
+    RETURNS void LANGUAGE C AS 'MODULE_PATHNAME';
+COMMENT ON FUNCTION dp_set_bounds(regclass, text, timestamp, timestamp) IS
+    'declares public bounds of a column of timestamps: expressions of it have bounds, and groups';
 
 CREATE FUNCTION dp_set_bounds(relation regclass, column_name text, lower timestamptz, upper timestamptz)
-    RETURNS void LANGUAGE C VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'dp_set_bounds';
-COMMENT ON FUNCTION dp_set_bounds(regclass, text, timestamptz, timestamptz)
-    IS 'declares public bounds of a column of timestamps with time zone: expressions of it have bounds, and groups';
+    RETURNS void LANGUAGE C AS 'MODULE_PATHNAME';
+COMMENT ON FUNCTION dp_set_bounds(regclass, text, timestamptz, timestamptz) IS
+    'declares public bounds of a column of timestamps with time zone: expressions of it have bounds, and groups';
 
 CREATE FUNCTION dp_set_bounds(relation regclass, column_name text, lower text, upper text)
-    RETURNS void LANGUAGE C VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'dp_set_bounds';
-COMMENT ON FUNCTION dp_set_bounds(regclass, text, text, text)
-    IS 'declares public bounds of a column, read as values of its type';
+    RETURNS void LANGUAGE C AS 'MODULE_PATHNAME';
+COMMENT ON FUNCTION dp_set_bounds(regclass, text, text, text) IS 'declares public bounds of a column, read as values of its type';
 
-CREATE FUNCTION dp_set_groups(relation regclass, column_name text, groups text[])
-    RETURNS void LANGUAGE C VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'dp_set_groups';
-COMMENT ON FUNCTION dp_set_groups(regclass, text, text[]) IS 'declares the public group keys of a column';
+CREATE FUNCTION dp_set_groups(relation regclass, column_name text, groups text[]) RETURNS void LANGUAGE C AS 'MODULE_PATHNAME';
+COMMENT ON FUNCTION dp_set_groups IS 'declares the public group keys of a column';
 
-CREATE FUNCTION dp_unset_bounds(relation regclass, column_name text)
-    RETURNS void LANGUAGE C VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'dp_unset_bounds';
-COMMENT ON FUNCTION dp_unset_bounds(regclass, text) IS 'takes the public bounds of a column back';
+CREATE FUNCTION dp_unset_bounds(relation regclass, column_name text) RETURNS void LANGUAGE C AS 'MODULE_PATHNAME';
+COMMENT ON FUNCTION dp_unset_bounds IS 'takes the public bounds of a column back';
 
-CREATE FUNCTION dp_unset_groups(relation regclass, column_name text)
-    RETURNS void LANGUAGE C VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'dp_unset_groups';
-COMMENT ON FUNCTION dp_unset_groups(regclass, text) IS 'takes the public group keys of a column back';
+CREATE FUNCTION dp_unset_groups(relation regclass, column_name text) RETURNS void LANGUAGE C AS 'MODULE_PATHNAME';
+COMMENT ON FUNCTION dp_unset_groups IS 'takes the public group keys of a column back';
 
 -- NULL keeps what is set; 'Infinity' takes a total or a lifetime away, '{}' the profile, '' the period.
-CREATE FUNCTION dp_set_odometer(relation regclass, bound text = NULL, epsilon_total numeric = NULL,
-                                delta_total numeric = NULL, delta_conversion numeric = NULL, cap text = NULL,
-                                epsilon_pure numeric = NULL, rho_target numeric = NULL, profile jsonb = NULL,
-                                period text = NULL, epsilon_lifetime numeric = NULL, delta_lifetime numeric = NULL)
-    RETURNS void LANGUAGE C VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'dp_set_odometer';
-COMMENT ON FUNCTION dp_set_odometer(regclass, text, numeric, numeric, numeric, text, numeric, numeric, jsonb, text, numeric,
-                                    numeric)
-    IS 'sets how the total privacy loss of a protected table is bounded';
+CREATE FUNCTION dp_set_odometer(relation regclass, bound text = NULL, epsilon_total numeric = NULL, delta_total numeric = NULL,
+                                delta_conversion numeric = NULL, cap text = NULL, epsilon_pure numeric = NULL,
+                                rho_target numeric = NULL, profile jsonb = NULL, period text = NULL,
+                                epsilon_lifetime numeric = NULL, delta_lifetime numeric = NULL)
+    RETURNS void LANGUAGE C AS 'MODULE_PATHNAME';
+COMMENT ON FUNCTION dp_set_odometer IS 'sets how the total privacy loss of a protected table is bounded';
 
 -- NULL keeps what is set. A new policy has laplace, delta 0, epsilon_max 1, epsilon_svt 0.1, weights 1, the papers'
 -- candidates, and the smallest candidate as epsilon_min.
-CREATE FUNCTION dp_grant(view regclass, grantee regrole, tau float8 = NULL, tau_var float8 = NULL,
-                         selection text = NULL, mechanism text = NULL, delta numeric = NULL, epsilon_max numeric = NULL,
-                         epsilon_total numeric = NULL, epsilon_svt numeric = NULL, candidates numeric[] = NULL,
-                         weight_min float8 = NULL, weight_max float8 = NULL, group_a text = NULL, group_b text = NULL,
-                         epsilon_min numeric = NULL, profile jsonb = NULL, replay interval = NULL,
-                         on_request boolean = NULL)
-    RETURNS void LANGUAGE C VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'dp_grant';
-COMMENT ON FUNCTION dp_grant(regclass, regrole, float8, float8, text, text, numeric, numeric, numeric, numeric, numeric[],
-                             float8, float8, text, text, numeric, jsonb, interval, boolean)
-    IS 'permits a role to query a restricted view under a privacy preference';
+CREATE FUNCTION dp_grant(view regclass, grantee regrole, tau float8 = NULL, tau_var float8 = NULL, selection text = NULL,
+                         mechanism text = NULL, delta numeric = NULL, epsilon_max numeric = NULL, epsilon_total numeric = NULL,
+                         epsilon_svt numeric = NULL, candidates numeric[] = NULL, weight_min float8 = NULL,
+                         weight_max float8 = NULL, group_a text = NULL, group_b text = NULL, epsilon_min numeric = NULL,
+                         profile jsonb = NULL, replay interval = NULL, on_request boolean = NULL)
+    RETURNS void LANGUAGE C AS 'MODULE_PATHNAME';
+COMMENT ON FUNCTION dp_grant IS 'permits a role to query a restricted view under a privacy preference';
 
-CREATE FUNCTION dp_revoke(view regclass, grantee regrole)
-    RETURNS void LANGUAGE C VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'dp_revoke';
-COMMENT ON FUNCTION dp_revoke(regclass, regrole) IS 'takes a policy and SELECT on the restricted view back';
+CREATE FUNCTION dp_revoke(view regclass, grantee regrole) RETURNS void LANGUAGE C AS 'MODULE_PATHNAME';
+COMMENT ON FUNCTION dp_revoke IS 'takes a policy and SELECT on the restricted view back';
 
-CREATE FUNCTION dp_resume(view regclass, grantee regrole)
-    RETURNS void LANGUAGE C VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'dp_resume';
-COMMENT ON FUNCTION dp_resume(regclass, regrole)
-    IS 'lifts the suspensions under the policy of a role, or of the role itself, on a restricted view';
+CREATE FUNCTION dp_resume(view regclass, grantee regrole) RETURNS void LANGUAGE C AS 'MODULE_PATHNAME';
+COMMENT ON FUNCTION dp_resume IS 'lifts the suspensions under the policy of a role, or of the role itself, on a restricted view';
 
-CREATE FUNCTION dp_forget(relation regclass)
-    RETURNS bigint LANGUAGE C VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'dp_forget';
-COMMENT ON FUNCTION dp_forget(regclass)
-    IS 'deletes the stored answers about a protected table: who asks again pays for a new one; returns how many there were';
+CREATE FUNCTION dp_forget(relation regclass) RETURNS bigint LANGUAGE C AS 'MODULE_PATHNAME';
+COMMENT ON FUNCTION dp_forget IS
+    'deletes the stored answers about a protected table: who asks again pays for a new one; returns how many there were';
 
 -- ---------------------------------------------------------------------------------------------------------------------
 -- Requests: questions that somebody else permits
 -- ---------------------------------------------------------------------------------------------------------------------
 
-CREATE FUNCTION dp_request(query text, purpose text, epsilon numeric = NULL, decider text = NULL,
-                           expires interval = '30 days', max_rows integer = NULL, max_groups integer = NULL,
-                           max_rows_per_group integer = NULL)
-    RETURNS bigint LANGUAGE C VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'dp_request';
-COMMENT ON FUNCTION dp_request(text, text, numeric, text, interval, integer, integer, integer)
-    IS 'asks that a query on a restricted view be permitted; returns the number of the request';
+CREATE FUNCTION dp_request(query text, purpose text, epsilon numeric = NULL, decider text = NULL, expires interval = '30 days',
+                           max_rows integer = NULL, max_groups integer = NULL, max_rows_per_group integer = NULL)
+    RETURNS bigint LANGUAGE C AS 'MODULE_PATHNAME';
+COMMENT ON FUNCTION dp_request IS 'asks that a query on a restricted view be permitted; returns the number of the request';
 
 CREATE FUNCTION dp_requests(state text = 'pending', OUT request bigint, OUT at timestamptz, OUT requester text, OUT view text,
                             OUT kind text, OUT query text, OUT purpose text, OUT state text, OUT epsilon numeric,
                             OUT error95 float8[], OUT approved_by text, OUT expires_at timestamptz, OUT basis text,
-                            OUT reason text, OUT time_zone text)
-    RETURNS SETOF record LANGUAGE C VOLATILE PARALLEL UNSAFE ROWS 100 AS 'MODULE_PATHNAME', 'dp_requests';
-COMMENT ON FUNCTION dp_requests(text) IS 'requests: one''s own, those about one''s tables, those that one may review';
+                            OUT reason text, OUT time_zone text) RETURNS SETOF record LANGUAGE C ROWS 100 AS 'MODULE_PATHNAME';
+COMMENT ON FUNCTION dp_requests IS 'requests: one''s own, those about one''s tables, those that one may review';
 
-CREATE FUNCTION dp_fetch(request bigint)
-    RETURNS SETOF record LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'dp_fetch';
-COMMENT ON FUNCTION dp_fetch(bigint) IS 'the answer to a request, as often as wanted';
+CREATE FUNCTION dp_fetch(request bigint) RETURNS SETOF record LANGUAGE C STRICT AS 'MODULE_PATHNAME';
+COMMENT ON FUNCTION dp_fetch IS 'the answer to a request, as often as wanted';
 
-CREATE FUNCTION dp_answer(request bigint)
-    RETURNS jsonb LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'dp_answer';
-COMMENT ON FUNCTION dp_answer(bigint) IS 'the answer to a request as one value';
+CREATE FUNCTION dp_answer(request bigint) RETURNS jsonb LANGUAGE C STRICT AS 'MODULE_PATHNAME';
+COMMENT ON FUNCTION dp_answer IS 'the answer to a request as one value';
 
 CREATE FUNCTION dp_approve(request bigint, tau float8 = NULL, tau_var float8 = NULL, epsilon numeric = NULL,
-                           selection text = NULL, basis text = NULL, hold boolean = false, OUT state text,
-                           OUT epsilon numeric, OUT account text)
-    RETURNS record LANGUAGE C VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'dp_approve';
-COMMENT ON FUNCTION dp_approve(bigint, float8, float8, numeric, text, text, boolean)
-    IS 'permits a request: it is charged and answered, whatever becomes of the calling transaction';
+                           selection text = NULL, basis text = NULL, hold boolean = false, OUT state text, OUT epsilon numeric,
+                           OUT account text) RETURNS record LANGUAGE C AS 'MODULE_PATHNAME';
+COMMENT ON FUNCTION dp_approve IS 'permits a request: it is charged and answered, whatever becomes of the calling transaction';
 
-CREATE FUNCTION dp_release(request bigint)
-    RETURNS void LANGUAGE C VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'dp_release';
-COMMENT ON FUNCTION dp_release(bigint) IS 'hands an answer that was held back to its requester';
+CREATE FUNCTION dp_release(request bigint) RETURNS void LANGUAGE C AS 'MODULE_PATHNAME';
+COMMENT ON FUNCTION dp_release IS 'hands an answer that was held back to its requester';
 
-CREATE FUNCTION dp_reject(request bigint, reason text = NULL)
-    RETURNS void LANGUAGE C VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'dp_reject';
-COMMENT ON FUNCTION dp_reject(bigint, text) IS 'rejects a request, or withdraws one''s own';
+CREATE FUNCTION dp_reject(request bigint, reason text = NULL) RETURNS void LANGUAGE C AS 'MODULE_PATHNAME';
+COMMENT ON FUNCTION dp_reject IS 'rejects a request, or withdraws one''s own';
 
-CREATE FUNCTION dp_redraw(request bigint, draws integer = 100)
-    RETURNS SETOF record LANGUAGE C VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'dp_redraw';
-COMMENT ON FUNCTION dp_redraw(bigint, integer)
-    IS 'the answer to a request with more noise of the same kind, as often as wanted: what such noise does to whatever is computed from it';
+CREATE FUNCTION dp_redraw(request bigint, draws integer = 100) RETURNS SETOF record LANGUAGE C AS 'MODULE_PATHNAME';
+COMMENT ON FUNCTION dp_redraw IS
+    'the answer to a request with more noise of the same kind, as often as wanted: what such noise does to whatever is computed from it';
 
-CREATE FUNCTION dp_request_signal(request bigint, task text, value text, purpose text, reference text = NULL,
-                                  k integer = NULL, lower float8 = 0, upper float8 = 1, epsilon numeric = NULL,
-                                  expires interval = '30 days')
-    RETURNS bigint LANGUAGE C VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'dp_request_signal';
-COMMENT ON FUNCTION dp_request_signal(bigint, text, text, text, text, integer, float8, float8, numeric, interval)
-    IS 'asks what a task on an answer would give on the exact one, with noise; returns the number of the request';
+CREATE FUNCTION dp_request_signal(request bigint, task text, value text, purpose text, reference text = NULL, k integer = NULL,
+                                  lower float8 = 0, upper float8 = 1, epsilon numeric = NULL, expires interval = '30 days')
+    RETURNS bigint LANGUAGE C AS 'MODULE_PATHNAME';
+COMMENT ON FUNCTION dp_request_signal IS
+    'asks what a task on an answer would give on the exact one, with noise; returns the number of the request';
 
 CREATE FUNCTION dp_inspect_signal(request bigint, OUT dp float8, OUT exact float8)
-    RETURNS record LANGUAGE C VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'dp_inspect_signal';
-COMMENT ON FUNCTION dp_inspect_signal(bigint)
-    IS 'for the owner: what a signal is without noise; the request remembers that it was looked at';
+    RETURNS record LANGUAGE C AS 'MODULE_PATHNAME';
+COMMENT ON FUNCTION dp_inspect_signal IS 'for the owner: what a signal is without noise; the request remembers that it was looked at';
 
-CREATE FUNCTION dp_set_review(relation regclass, reviewers regrole[])
-    RETURNS void LANGUAGE C VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'dp_set_review';
-COMMENT ON FUNCTION dp_set_review(regclass, regrole[])
-    IS 'says who decides on requests about a protected table without having seen a row';
+CREATE FUNCTION dp_set_review(relation regclass, reviewers regrole[]) RETURNS void LANGUAGE C AS 'MODULE_PATHNAME';
+COMMENT ON FUNCTION dp_set_review IS 'says who decides on requests about a protected table without having seen a row';
 
-CREATE FUNCTION dp_requests_channel(relation regclass)
-    RETURNS text LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'dp_requests_channel';
-COMMENT ON FUNCTION dp_requests_channel(regclass)
-    IS 'for who decides on requests about a protected table: the channel to LISTEN to, where the number of each new one is told';
+CREATE FUNCTION dp_requests_channel(relation regclass) RETURNS text LANGUAGE C STRICT AS 'MODULE_PATHNAME';
+COMMENT ON FUNCTION dp_requests_channel IS
+    'for who decides on requests about a protected table: the channel to LISTEN to, where the number of each new one is told';
 
 -- ---------------------------------------------------------------------------------------------------------------------
 -- Controller: what weakens the protection
 -- ---------------------------------------------------------------------------------------------------------------------
 
 CREATE FUNCTION dp_audit(OUT severity text, OUT object text, OUT finding text, OUT remedy text)
-    RETURNS SETOF record LANGUAGE C VOLATILE PARALLEL UNSAFE ROWS 20 AS 'MODULE_PATHNAME', 'dp_audit';
-COMMENT ON FUNCTION dp_audit()
-    IS 'what in this database weakens the protection of the tables of the current user, and how to mend it';
+    RETURNS SETOF record LANGUAGE C ROWS 20 AS 'MODULE_PATHNAME';
+COMMENT ON FUNCTION dp_audit IS 'what in this database weakens the protection of the tables of the current user, and how to mend it';
 
-CREATE FUNCTION dp_rdr.is_facade(view oid, relation oid) RETURNS boolean
-    LANGUAGE C STABLE STRICT PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'dp_is_facade';
-COMMENT ON FUNCTION dp_rdr.is_facade(oid, oid) IS 'whether a view has the rule of a restricted view over the table';
-CREATE FUNCTION dp_rdr.facade_fault(view oid, relation oid) RETURNS text
-    LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'dp_facade_fault';
-COMMENT ON FUNCTION dp_rdr.facade_fault(oid, oid) IS 'why no query on a restricted view can be answered, and below it a hint; NULL if it can';
-CREATE FUNCTION dp_rdr.public_fault(relation oid, protected oid) RETURNS text
-    LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'dp_public_fault';
-COMMENT ON FUNCTION dp_rdr.public_fault(oid, oid) IS 'why no query that reads a public table can be answered, and below it a hint; NULL if it can';
-CREATE FUNCTION dp_rdr.ledger_fault(id uuid, "full" boolean DEFAULT false) RETURNS text
-    LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'dp_ledger_fault';
-COMMENT ON FUNCTION dp_rdr.ledger_fault(uuid, boolean) IS
+CREATE FUNCTION dp_rdr.is_facade(view oid, relation oid)
+    RETURNS boolean LANGUAGE C STABLE STRICT AS 'MODULE_PATHNAME', 'dp_is_facade';
+COMMENT ON FUNCTION dp_rdr.is_facade IS 'whether a view has the rule of a restricted view over the table';
+CREATE FUNCTION dp_rdr.facade_fault(view oid, relation oid)
+    RETURNS text LANGUAGE C STRICT AS 'MODULE_PATHNAME', 'dp_facade_fault';
+COMMENT ON FUNCTION dp_rdr.facade_fault IS 'why no query on a restricted view can be answered, and below it a hint; NULL if it can';
+CREATE FUNCTION dp_rdr.public_fault(relation oid, protected oid)
+    RETURNS text LANGUAGE C STRICT AS 'MODULE_PATHNAME', 'dp_public_fault';
+COMMENT ON FUNCTION dp_rdr.public_fault IS 'why no query that reads a public table can be answered, and below it a hint; NULL if it can';
+CREATE FUNCTION dp_rdr.ledger_fault(id uuid, "full" boolean DEFAULT false)
+    RETURNS text LANGUAGE C STRICT AS 'MODULE_PATHNAME', 'dp_ledger_fault';
+COMMENT ON FUNCTION dp_rdr.ledger_fault IS
     'the first misfit of a ledger behind the row that was verified last, or of its totals; NULL if there is none';
 
 -- What the keys of the tables tell about persons with many rows, or in two protected tables. A unique index over some of
@@ -940,177 +882,155 @@ BEGIN ATOMIC
     FROM key k WHERE k.conrelid = $1 AND k.together AND k.beside
     ORDER BY 1 DESC, 2;
 END;
-COMMENT ON FUNCTION dp_rdr.people_hints(oid) IS 'where foreign keys show that rows of one person may be many';
+COMMENT ON FUNCTION dp_rdr.people_hints IS 'where foreign keys show that rows of one person may be many';
 
 -- ---------------------------------------------------------------------------------------------------------------------
 -- Controller: look at the risk, choose epsilon
 -- ---------------------------------------------------------------------------------------------------------------------
 
 CREATE FUNCTION dp_risk(query text, epsilons numeric[] = NULL, mechanism text = 'laplace', delta numeric = NULL,
-                        calibration text = 'sound', exact boolean = false, sensitivity numeric = NULL,
-                        tau_var float8 = NULL, epsilon_svt numeric = 0.1,
-                        OUT epsilon numeric, OUT rdr_min float8, OUT rdr_max float8, OUT ratio float8,
-                        OUT variance float8, OUT noise_stddev float8, OUT error95 float8,
-                        OUT svt_statistic float8, OUT svt_sensitivity float8, OUT svt_accept float8,
-                        OUT noise float8, OUT rho numeric, OUT leaf integer)
-    RETURNS SETOF record LANGUAGE C VOLATILE PARALLEL UNSAFE ROWS 37 AS 'MODULE_PATHNAME', 'dp_risk';
-COMMENT ON FUNCTION dp_risk(text, numeric[], text, numeric, text, boolean, numeric, float8, numeric)
-    IS 'what each epsilon would mean for the people in the table, for each question of the statement; spends nothing';
+                        calibration text = 'sound', exact boolean = false, sensitivity numeric = NULL, tau_var float8 = NULL,
+                        epsilon_svt numeric = 0.1, OUT epsilon numeric, OUT rdr_min float8, OUT rdr_max float8,
+                        OUT ratio float8, OUT variance float8, OUT noise_stddev float8, OUT error95 float8,
+                        OUT svt_statistic float8, OUT svt_sensitivity float8, OUT svt_accept float8, OUT noise float8,
+                        OUT rho numeric, OUT leaf integer) RETURNS SETOF record LANGUAGE C ROWS 37 AS 'MODULE_PATHNAME';
+COMMENT ON FUNCTION dp_risk IS
+    'what each epsilon would mean for the people in the table, for each question of the statement; spends nothing';
 
 CREATE FUNCTION dp_risk_records(query text, epsilon numeric, mechanism text = 'laplace', delta numeric = NULL,
-                                calibration text = 'sound', exact boolean = false, sensitivity numeric = NULL,
-                                leaf integer = 1,
+                                calibration text = 'sound', exact boolean = false, sensitivity numeric = NULL, leaf integer = 1,
                                 OUT record jsonb, OUT individuals bigint, OUT pis float8, OUT rdr float8)
-    RETURNS SETOF record LANGUAGE C VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'dp_risk_records';
-COMMENT ON FUNCTION dp_risk_records(text, numeric, text, numeric, text, boolean, numeric, integer)
-    IS 'the risk of every distinct record, riskiest first; spends nothing';
+    RETURNS SETOF record LANGUAGE C AS 'MODULE_PATHNAME';
+COMMENT ON FUNCTION dp_risk_records IS 'the risk of every distinct record, riskiest first; spends nothing';
 
 CREATE FUNCTION dp_risk_output(query text, output float8[], mechanism text = 'laplace', epsilon numeric = NULL,
-                               delta numeric = NULL, leaf integer = 1,
-                               OUT record jsonb, OUT individuals bigint, OUT rdr float8, OUT loss float8)
-    RETURNS SETOF record LANGUAGE C VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'dp_risk_output';
-COMMENT ON FUNCTION dp_risk_output(text, float8[], text, numeric, numeric, integer)
-    IS 'what one concrete answer (its numbers row by row, aggregates left to right) says about every distinct record';
+                               delta numeric = NULL, leaf integer = 1, OUT record jsonb, OUT individuals bigint, OUT rdr float8,
+                               OUT loss float8) RETURNS SETOF record LANGUAGE C AS 'MODULE_PATHNAME';
+COMMENT ON FUNCTION dp_risk_output IS
+    'what one concrete answer (its numbers row by row, aggregates left to right) says about every distinct record';
 
 CREATE FUNCTION dp_risk_summary(query text, mechanism text = 'laplace', delta numeric = NULL, epsilons numeric[] = NULL,
-                                OUT epsilon numeric, OUT risk text, OUT error95 float8, OUT answer_range text,
-                                OUT ratio float8, OUT leaf integer)
-    RETURNS SETOF record LANGUAGE C VOLATILE PARALLEL UNSAFE ROWS 37 AS 'MODULE_PATHNAME', 'dp_risk_summary';
-COMMENT ON FUNCTION dp_risk_summary(text, text, numeric, numeric[])
-    IS 'the range of the risks at each epsilon, drawn on one logarithmic scale, beside the error and the exact answer with it';
+                                OUT epsilon numeric, OUT risk text, OUT error95 float8, OUT answer_range text, OUT ratio float8,
+                                OUT leaf integer) RETURNS SETOF record LANGUAGE C ROWS 37 AS 'MODULE_PATHNAME';
+COMMENT ON FUNCTION dp_risk_summary IS
+    'the range of the risks at each epsilon, drawn on one logarithmic scale, beside the error and the exact answer with it';
 
-CREATE FUNCTION dp_report(relation regclass, query text = NULL, request bigint = NULL, tau float8 = NULL,
-                          mechanism text = NULL, delta numeric = NULL, epsilons numeric[] = NULL, records integer = 20)
-    RETURNS text LANGUAGE C VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'dp_report';
-COMMENT ON FUNCTION dp_report(regclass, text, bigint, float8, text, numeric, numeric[], integer)
-    IS 'a page of HTML for the controller alone: the risk of a query or a request, what is set, who spent what; spends nothing';
+CREATE FUNCTION dp_report(relation regclass, query text = NULL, request bigint = NULL, tau float8 = NULL, mechanism text = NULL,
+                          delta numeric = NULL, epsilons numeric[] = NULL, records integer = 20)
+    RETURNS text LANGUAGE C AS 'MODULE_PATHNAME';
+COMMENT ON FUNCTION dp_report IS
+    'a page of HTML for the controller alone: the risk of a query or a request, what is set, who spent what; spends nothing';
 
 CREATE PROCEDURE dp_find_epsilon(query text, tau float8, INOUT epsilon numeric = NULL, INOUT answer jsonb = NULL,
                                  mechanism text = 'laplace', delta numeric = NULL, candidates numeric[] = NULL,
-                                 indicator text = 'expected', exact boolean = false, group_a text = NULL,
-                                 group_b text = NULL, sensitivity numeric = NULL)
-    LANGUAGE C AS 'MODULE_PATHNAME', 'dp_find_epsilon';
-COMMENT ON PROCEDURE dp_find_epsilon(text, float8, numeric, jsonb, text, numeric, numeric[], text, boolean, text, text,
-                                     numeric)
-    IS 'finds the largest epsilon that meets tau on the data, charges it, and answers once, to the controller';
+                                 indicator text = 'expected', exact boolean = false, group_a text = NULL, group_b text = NULL,
+                                 sensitivity numeric = NULL) LANGUAGE C AS 'MODULE_PATHNAME';
+COMMENT ON PROCEDURE dp_find_epsilon IS
+    'finds the largest epsilon that meets tau on the data, charges it, and answers once, to the controller';
 
 CREATE PROCEDURE dp_find_and_release_epsilon(query text, tau_var float8, epsilon_svt numeric = 0.1,
                                              INOUT epsilon numeric = NULL, INOUT answer jsonb = NULL,
-                                             mechanism text = 'laplace', delta numeric = NULL,
-                                             candidates numeric[] = NULL)
-    LANGUAGE C AS 'MODULE_PATHNAME', 'dp_find_and_release_epsilon';
-COMMENT ON PROCEDURE dp_find_and_release_epsilon(text, float8, numeric, numeric, jsonb, text, numeric, numeric[])
-    IS 'selects under differential privacy the largest epsilon that meets tau_var, charges it, and answers once';
+                                             mechanism text = 'laplace', delta numeric = NULL, candidates numeric[] = NULL)
+    LANGUAGE C AS 'MODULE_PATHNAME';
+COMMENT ON PROCEDURE dp_find_and_release_epsilon IS
+    'selects under differential privacy the largest epsilon that meets tau_var, charges it, and answers once';
 
 -- Risk profiles: what a total of epsilon means to somebody with prior beliefs, and which total a limit on that allows.
-CREATE FUNCTION dp_profile(kind text, relative float8 = NULL, absolute float8 = NULL, prior float8 = NULL,
-                           p float8[] = NULL, q float8[] = NULL, r float8[] = NULL)
-    RETURNS jsonb LANGUAGE C VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'dp_profile';
-COMMENT ON FUNCTION dp_profile(text, float8, float8, float8, float8[], float8[], float8[])
-    IS 'a risk profile: how much more than before somebody may know of a person after all answers';
+CREATE FUNCTION dp_profile(kind text, relative float8 = NULL, absolute float8 = NULL, prior float8 = NULL, p float8[] = NULL,
+                           q float8[] = NULL, r float8[] = NULL) RETURNS jsonb LANGUAGE C AS 'MODULE_PATHNAME';
+COMMENT ON FUNCTION dp_profile IS 'a risk profile: how much more than before somebody may know of a person after all answers';
 
-CREATE FUNCTION dp_profile_epsilon(profile jsonb)
-    RETURNS numeric LANGUAGE C VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'dp_profile_epsilon';
-COMMENT ON FUNCTION dp_profile_epsilon(jsonb) IS 'the largest total of epsilon that keeps a risk profile';
+CREATE FUNCTION dp_profile_epsilon(profile jsonb) RETURNS numeric LANGUAGE C AS 'MODULE_PATHNAME';
+COMMENT ON FUNCTION dp_profile_epsilon IS 'the largest total of epsilon that keeps a risk profile';
 
-CREATE FUNCTION dp_risk_profile(profile jsonb, priors float8[] = '{0.001,0.01,0.05,0.1,0.25,0.5,0.75,0.9,1}',
-                                OUT p float8, OUT q float8, OUT relative float8, OUT posterior float8,
-                                OUT epsilon float8, OUT posterior_at float8, OUT binding boolean)
-    RETURNS SETOF record LANGUAGE C VOLATILE PARALLEL UNSAFE ROWS 81 AS 'MODULE_PATHNAME', 'dp_risk_profile';
-COMMENT ON FUNCTION dp_risk_profile(jsonb, float8[])
-    IS 'what a risk profile allows against each adversary, and what its epsilon comes to; the one who binds among them';
+CREATE FUNCTION dp_risk_profile(profile jsonb, priors float8[] = '{0.001,0.01,0.05,0.1,0.25,0.5,0.75,0.9,1}', OUT p float8,
+                                OUT q float8, OUT relative float8, OUT posterior float8, OUT epsilon float8,
+                                OUT posterior_at float8, OUT binding boolean)
+    RETURNS SETOF record LANGUAGE C ROWS 81 AS 'MODULE_PATHNAME';
+COMMENT ON FUNCTION dp_risk_profile IS
+    'what a risk profile allows against each adversary, and what its epsilon comes to; the one who binds among them';
 
-CREATE FUNCTION dp_profile_utility(profiles jsonb[], query text = NULL, distances float8[] = '{1}',
-                                   OUT profile jsonb, OUT epsilon numeric, OUT noise_stddev float8, OUT error95 float8,
-                                   OUT p_exact float8, OUT distance float8, OUT p_switch float8)
-    RETURNS SETOF record LANGUAGE C VOLATILE PARALLEL UNSAFE ROWS 4 AS 'MODULE_PATHNAME', 'dp_profile_utility';
-COMMENT ON FUNCTION dp_profile_utility(jsonb[], text, float8[])
-    IS 'how accurate one answer is that is given all that a risk profile allows';
+CREATE FUNCTION dp_profile_utility(profiles jsonb[], query text = NULL, distances float8[] = '{1}', OUT profile jsonb,
+                                   OUT epsilon numeric, OUT noise_stddev float8, OUT error95 float8, OUT p_exact float8,
+                                   OUT distance float8, OUT p_switch float8)
+    RETURNS SETOF record LANGUAGE C ROWS 4 AS 'MODULE_PATHNAME';
+COMMENT ON FUNCTION dp_profile_utility IS 'how accurate one answer is that is given all that a risk profile allows';
 
-CREATE FUNCTION dp_epsilon_meaning(epsilon float8, p float8[] = '{0.001,0.01,0.1,0.5,0.9}', q float8[] = '{1}',
-                                   OUT p float8, OUT q float8, OUT prior float8, OUT posterior_min float8,
-                                   OUT posterior_max float8, OUT relative_max float8)
-    RETURNS SETOF record LANGUAGE C IMMUTABLE PARALLEL SAFE ROWS 5 AS 'MODULE_PATHNAME', 'dp_epsilon_meaning';
-COMMENT ON FUNCTION dp_epsilon_meaning(float8, float8[], float8[])
-    IS 'what somebody with a prior belief can come to believe after answers of this total epsilon';
+CREATE FUNCTION dp_epsilon_meaning(epsilon float8, p float8[] = '{0.001,0.01,0.1,0.5,0.9}', q float8[] = '{1}', OUT p float8,
+                                   OUT q float8, OUT prior float8, OUT posterior_min float8, OUT posterior_max float8,
+                                   OUT relative_max float8)
+    RETURNS SETOF record LANGUAGE C IMMUTABLE PARALLEL SAFE ROWS 5 AS 'MODULE_PATHNAME';
+COMMENT ON FUNCTION dp_epsilon_meaning IS 'what somebody with a prior belief can come to believe after answers of this total epsilon';
 
 CREATE FUNCTION dp_attack_risk(relation regclass, role regrole = NULL, OUT fpr float8, OUT tpr_max float8,
                                OUT advantage_max float8, OUT prior float8, OUT posterior_max float8)
-    RETURNS SETOF record LANGUAGE C VOLATILE PARALLEL UNSAFE ROWS 18 AS 'MODULE_PATHNAME', 'dp_attack_risk';
-COMMENT ON FUNCTION dp_attack_risk(regclass, regrole)
-    IS 'how often at most an attack on all answers so far, or on one role''s, is right that somebody is in the table';
+    RETURNS SETOF record LANGUAGE C ROWS 18 AS 'MODULE_PATHNAME';
+COMMENT ON FUNCTION dp_attack_risk IS
+    'how often at most an attack on all answers so far, or on one role''s, is right that somebody is in the table';
 
 -- Not immutable: the presets are those of this version.
 CREATE FUNCTION dp_plan(delta_total numeric = 1e-6, max_rows integer = 1, OUT preset text, OUT epsilon_total numeric,
-                        OUT tau float8, OUT counts bigint, OUT averages bigint, OUT error95 float8,
-                        OUT error95_rows float8, OUT posterior10 float8, OUT recognised float8)
-    RETURNS SETOF record LANGUAGE C STABLE PARALLEL SAFE ROWS 3 AS 'MODULE_PATHNAME', 'dp_plan';
-COMMENT ON FUNCTION dp_plan(numeric, integer)
-    IS 'what three totals of the bound zcdp buy, and what they mean for one person; reads nothing';
+                        OUT tau float8, OUT counts bigint, OUT averages bigint, OUT error95 float8, OUT error95_rows float8,
+                        OUT posterior10 float8, OUT recognised float8)
+    RETURNS SETOF record LANGUAGE C STABLE PARALLEL SAFE ROWS 3 AS 'MODULE_PATHNAME';
+COMMENT ON FUNCTION dp_plan IS 'what three totals of the bound zcdp buy, and what they mean for one person; reads nothing';
 
 -- ---------------------------------------------------------------------------------------------------------------------
 -- Analyst
 -- ---------------------------------------------------------------------------------------------------------------------
 
-CREATE FUNCTION dp_query(query text, epsilon numeric = NULL, weight float8 = 1, within float8 = NULL,
-                         error95 float8 = NULL, deviations float8 = 1, replay boolean = true,
-                         max_rows integer = NULL, max_groups integer = NULL, max_rows_per_group integer = NULL)
-    RETURNS SETOF record LANGUAGE C VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'dp_query';
-COMMENT ON FUNCTION dp_query(text, numeric, float8, float8, float8, float8, boolean, integer, integer, integer)
-    IS 'answers an aggregate query on a restricted view with DP noise; needs a column list: AS (n bigint)';
+CREATE FUNCTION dp_query(query text, epsilon numeric = NULL, weight float8 = 1, within float8 = NULL, error95 float8 = NULL,
+                         deviations float8 = 1, replay boolean = true, max_rows integer = NULL, max_groups integer = NULL,
+                         max_rows_per_group integer = NULL) RETURNS SETOF record LANGUAGE C AS 'MODULE_PATHNAME';
+COMMENT ON FUNCTION dp_query IS 'answers an aggregate query on a restricted view with DP noise; needs a column list: AS (n bigint)';
 
 CREATE FUNCTION dp_refine(within float8 = NULL, error95 float8 = NULL, deviations float8 = 1)
-    RETURNS SETOF record LANGUAGE C VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'dp_refine';
-COMMENT ON FUNCTION dp_refine(float8, float8, float8)
-    IS 'makes the last answer in this connection more accurate, if it was the current role''s; needs the column list of that answer';
+    RETURNS SETOF record LANGUAGE C AS 'MODULE_PATHNAME';
+COMMENT ON FUNCTION dp_refine IS
+    'makes the last answer in this connection more accurate, if it was the current role''s; needs the column list of that answer';
 
 CREATE FUNCTION dp_explain(query text, within float8 = NULL, error95 float8 = NULL, deviations float8 = 1,
                            magnitude float8 = NULL, max_rows integer = NULL, max_groups integer = NULL,
-                           max_rows_per_group integer = NULL, epsilon numeric = NULL, weight float8 = 1,
-                           OUT leaf integer, OUT column_name text, OUT accepted boolean, OUT reason text,
-                           OUT epsilon numeric, OUT delta numeric, OUT mechanism text, OUT error95 float8,
-                           OUT threshold bigint, OUT rho numeric, OUT posterior50 float8, OUT advantage_max float8,
-                           OUT unit text, OUT max_rows integer, OUT max_groups integer,
-                           OUT max_rows_per_group integer)
-    RETURNS SETOF record LANGUAGE C VOLATILE PARALLEL UNSAFE ROWS 4 AS 'MODULE_PATHNAME', 'dp_explain';
-COMMENT ON FUNCTION dp_explain(text, float8, float8, float8, float8, integer, integer, integer, numeric, float8)
-    IS 'whether a query would be answered, what each leaf would cost and how accurate it would be; nothing is charged';
+                           max_rows_per_group integer = NULL, epsilon numeric = NULL, weight float8 = 1, OUT leaf integer,
+                           OUT column_name text, OUT accepted boolean, OUT reason text, OUT epsilon numeric, OUT delta numeric,
+                           OUT mechanism text, OUT error95 float8, OUT threshold bigint, OUT rho numeric,
+                           OUT posterior50 float8, OUT advantage_max float8, OUT unit text, OUT max_rows integer,
+                           OUT max_groups integer, OUT max_rows_per_group integer)
+    RETURNS SETOF record LANGUAGE C ROWS 4 AS 'MODULE_PATHNAME';
+COMMENT ON FUNCTION dp_explain IS
+    'whether a query would be answered, what each leaf would cost and how accurate it would be; nothing is charged';
 
 CREATE FUNCTION dp_last_release(OUT column_name text, OUT epsilon numeric, OUT epsilon_svt numeric, OUT delta numeric,
-                                OUT mechanism text, OUT error95 float8, OUT reason text, OUT rho numeric,
-                                OUT steps integer, OUT reached boolean, OUT posterior50 float8, OUT numbers bigint,
-                                OUT noise bigint, OUT rows_hidden bigint, OUT coarse bigint)
-    RETURNS SETOF record LANGUAGE C VOLATILE PARALLEL UNSAFE ROWS 4 AS 'MODULE_PATHNAME', 'dp_last_release';
-COMMENT ON FUNCTION dp_last_release()
-    IS 'what the last answer in this connection was charged, if it was the current role''s, how accurate its columns are, and how many of their numbers are noise; '
-       'behind a pool of connections it may have been another client''s: ask in the same transaction';
+                                OUT mechanism text, OUT error95 float8, OUT reason text, OUT rho numeric, OUT steps integer,
+                                OUT reached boolean, OUT posterior50 float8, OUT numbers bigint, OUT noise bigint,
+                                OUT rows_hidden bigint, OUT coarse bigint)
+    RETURNS SETOF record LANGUAGE C ROWS 4 AS 'MODULE_PATHNAME';
+COMMENT ON FUNCTION dp_last_release IS
+    'what the last answer in this connection was charged, if it was the current role''s, how accurate its columns are, and how many of their numbers are noise; '
+    'behind a pool of connections it may have been another client''s: ask in the same transaction';
 
 -- Dearer than any answer: a server that may choose asks for the answer, not for the rows.
 CREATE FUNCTION dp_rdr.deny(relation regclass)
-    RETURNS SETOF record LANGUAGE C VOLATILE PARALLEL RESTRICTED COST 10000000 AS 'MODULE_PATHNAME', 'deny';
-COMMENT ON FUNCTION dp_rdr.deny(regclass) IS 'the rows of a restricted view: always an error';
+    RETURNS SETOF record LANGUAGE C PARALLEL RESTRICTED COST 10000000 AS 'MODULE_PATHNAME';
+COMMENT ON FUNCTION dp_rdr.deny IS 'the rows of a restricted view: always an error';
 
-CREATE FUNCTION dp_rdr.release_support(internal) RETURNS internal
-    AS 'MODULE_PATHNAME', 'dp_release_support' LANGUAGE C;
-COMMENT ON FUNCTION dp_rdr.release_support(internal) IS 'planner support of release: how many rows it has';
-CREATE FUNCTION dp_rdr.release(leaf text, epsilon numeric, weight float8, within float8, error95 float8,
-                               deviations float8, replay boolean, max_rows integer, max_groups integer,
-                               max_rows_per_group integer)
-    RETURNS SETOF record LANGUAGE C VOLATILE PARALLEL UNSAFE COST 100000
-    SUPPORT dp_rdr.release_support AS 'MODULE_PATHNAME', 'release';
-COMMENT ON FUNCTION dp_rdr.release(text, numeric, float8, float8, float8, float8, boolean, integer, integer, integer)
-    IS 'checks, charges, evaluates and answers one leaf of a query';
-CREATE FUNCTION dp_rdr.release(leaf text, epsilon numeric, weight float8, within float8, error95 float8,
-                               deviations float8, replay boolean, max_rows integer, max_groups integer,
-                               max_rows_per_group integer, VARIADIC parameters "any")
-    RETURNS SETOF record LANGUAGE C VOLATILE PARALLEL UNSAFE COST 100000
-    SUPPORT dp_rdr.release_support AS 'MODULE_PATHNAME', 'release';
-COMMENT ON FUNCTION dp_rdr.release(text, numeric, float8, float8, float8, float8, boolean, integer, integer, integer, "any")
-    IS 'checks, charges, evaluates and answers one leaf of a query with parameters';
+CREATE FUNCTION dp_rdr.release_support(internal) RETURNS internal LANGUAGE C AS 'MODULE_PATHNAME', 'dp_release_support';
+COMMENT ON FUNCTION dp_rdr.release_support IS 'planner support of release: how many rows it has';
+CREATE FUNCTION dp_rdr.release(leaf text, epsilon numeric, weight float8, within float8, error95 float8, deviations float8,
+                               replay boolean, max_rows integer, max_groups integer, max_rows_per_group integer)
+    RETURNS SETOF record LANGUAGE C COST 100000 SUPPORT dp_rdr.release_support AS 'MODULE_PATHNAME';
+COMMENT ON FUNCTION dp_rdr.release(text, numeric, float8, float8, float8, float8, boolean, integer, integer, integer) IS
+    'checks, charges, evaluates and answers one leaf of a query';
+CREATE FUNCTION dp_rdr.release(leaf text, epsilon numeric, weight float8, within float8, error95 float8, deviations float8,
+                               replay boolean, max_rows integer, max_groups integer, max_rows_per_group integer,
+                               VARIADIC parameters "any")
+    RETURNS SETOF record LANGUAGE C COST 100000 SUPPORT dp_rdr.release_support AS 'MODULE_PATHNAME';
+COMMENT ON FUNCTION dp_rdr.release(text, numeric, float8, float8, float8, float8, boolean, integer, integer, integer, "any") IS
+    'checks, charges, evaluates and answers one leaf of a query with parameters';
 CREATE FUNCTION dp_rdr.as_interval(seconds numeric)
     RETURNS interval LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_as_interval';
-COMMENT ON FUNCTION dp_rdr.as_interval(numeric)
-    IS 'days of 24 hours and the rest: what an answer in seconds shows of an average or sum of intervals';
+COMMENT ON FUNCTION dp_rdr.as_interval IS
+    'days of 24 hours and the rest: what an answer in seconds shows of an average or sum of intervals';
 
 -- ---------------------------------------------------------------------------------------------------------------------
 -- Pages: all on one
@@ -1118,8 +1038,8 @@ COMMENT ON FUNCTION dp_rdr.as_interval(numeric)
 
 CREATE FUNCTION dp_rdr.budget(relation oid, OUT name text, OUT used numeric, OUT total numeric, OUT percent integer,
                               OUT period_end text)
-    RETURNS SETOF record LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE ROWS 3 AS 'MODULE_PATHNAME', 'dp_budget';
-COMMENT ON FUNCTION dp_rdr.budget(oid) IS
+    RETURNS SETOF record LANGUAGE C STRICT ROWS 3 AS 'MODULE_PATHNAME', 'dp_budget';
+COMMENT ON FUNCTION dp_rdr.budget IS
     'what public charges have used of each total of a protected table; without a total, what the conditional account has spent';
 
 -- Returns a bound of a column of this type: days of a date, microseconds of a timestamp. Exact, also where these are no doubles. The
@@ -1143,40 +1063,37 @@ CREATE FUNCTION dp_rdr.bound_text(bound numeric, type oid, literal boolean) RETU
     SELECT coalesce((SELECT CASE WHEN $3 THEN format('%s %L', s.name, s.text) ELSE s.text END FROM shown s WHERE s.text IS NOT NULL),
                     $1::text);
     END;
-COMMENT ON FUNCTION dp_rdr.bound_text(numeric, oid, boolean) IS 'a bound of a column as a value of its type, or as a constant of it';
+COMMENT ON FUNCTION dp_rdr.bound_text IS 'a bound of a column as a value of its type, or as a constant of it';
 
 CREATE FUNCTION dp_rdr.recognised(epsilon float8, rho float8, delta float8)
     RETURNS float8 LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_recognised';
-COMMENT ON FUNCTION dp_rdr.recognised(float8, float8, float8)
-    IS 'of 100 people, how many the best attack recognises by answers of this loss, if it is wrong about 1 of 100 others';
+COMMENT ON FUNCTION dp_rdr.recognised IS
+    'of 100 people, how many the best attack recognises by answers of this loss, if it is wrong about 1 of 100 others';
 CREATE FUNCTION dp_rdr.draft_check("constraint" oid, OUT groups text[], OUT lower text, OUT upper text)
-    RETURNS record LANGUAGE C STABLE STRICT PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'dp_draft_check';
-COMMENT ON FUNCTION dp_rdr.draft_check(oid) IS 'which values, or which bounds of them, a CHECK on one column permits';
+    RETURNS record LANGUAGE C STABLE STRICT AS 'MODULE_PATHNAME', 'dp_draft_check';
+COMMENT ON FUNCTION dp_rdr.draft_check IS 'which values, or which bounds of them, a CHECK on one column permits';
 CREATE FUNCTION dp_rdr.draft_fault(relation oid, owner oid)
-    RETURNS text LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'dp_draft_fault';
-COMMENT ON FUNCTION dp_rdr.draft_fault(oid, oid) IS 'why a table cannot be protected beside others of that owner; NULL if it can';
-CREATE FUNCTION dp_rdr.draft_shown(type oid)
-    RETURNS boolean LANGUAGE C STABLE STRICT PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'dp_draft_shown';
-COMMENT ON FUNCTION dp_rdr.draft_shown(oid) IS 'whether a restricted view can show columns of the type';
+    RETURNS text LANGUAGE C STRICT AS 'MODULE_PATHNAME', 'dp_draft_fault';
+COMMENT ON FUNCTION dp_rdr.draft_fault IS 'why a table cannot be protected beside others of that owner; NULL if it can';
+CREATE FUNCTION dp_rdr.draft_shown(type oid) RETURNS boolean LANGUAGE C STABLE STRICT AS 'MODULE_PATHNAME', 'dp_draft_shown';
+COMMENT ON FUNCTION dp_rdr.draft_shown IS 'whether a restricted view can show columns of the type';
 CREATE FUNCTION dp_draft(schema regnamespace, unit_table regclass = NULL, people bigint = NULL, preset text = 'team',
                          OUT part text, OUT statement text, OUT open text)
-    RETURNS SETOF record LANGUAGE C VOLATILE PARALLEL UNSAFE ROWS 200 AS 'MODULE_PATHNAME', 'dp_draft';
-COMMENT ON FUNCTION dp_draft(regnamespace, regclass, bigint, text)
-    IS 'a psql script that protects the tables of a schema, from its catalogs alone: what it leaves open is yours to decide';
+    RETURNS SETOF record LANGUAGE C ROWS 200 AS 'MODULE_PATHNAME';
+COMMENT ON FUNCTION dp_draft IS
+    'a psql script that protects the tables of a schema, from its catalogs alone: what it leaves open is yours to decide';
 
 CREATE FUNCTION dp_settings(relation regclass, OUT item text, OUT name text, OUT value text, OUT call text)
-    RETURNS SETOF record LANGUAGE C VOLATILE PARALLEL UNSAFE ROWS 30 AS 'MODULE_PATHNAME', 'dp_settings';
-COMMENT ON FUNCTION dp_settings(regclass)
-    IS 'all that is set for a protected table, what is spent, who reads it; the calls, run in order, set it up again';
+    RETURNS SETOF record LANGUAGE C ROWS 30 AS 'MODULE_PATHNAME';
+COMMENT ON FUNCTION dp_settings IS
+    'all that is set for a protected table, what is spent, who reads it; the calls, run in order, set it up again';
 
 CREATE FUNCTION dp_about(view regclass, OUT item text, OUT name text, OUT value text)
-    RETURNS SETOF record LANGUAGE C VOLATILE PARALLEL UNSAFE ROWS 30 AS 'MODULE_PATHNAME', 'dp_about';
-COMMENT ON FUNCTION dp_about(regclass)
-    IS 'what the current user may ask of a restricted view, at which price and accuracy, and how often';
+    RETURNS SETOF record LANGUAGE C ROWS 30 AS 'MODULE_PATHNAME';
+COMMENT ON FUNCTION dp_about IS 'what the current user may ask of a restricted view, at which price and accuracy, and how often';
 
-CREATE FUNCTION dp_remaining(query text, OUT answers bigint, OUT reason text)
-    RETURNS record LANGUAGE C VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'dp_remaining';
-COMMENT ON FUNCTION dp_remaining(text) IS 'how often a query would be answered now, and what ends it';
+CREATE FUNCTION dp_remaining(query text, OUT answers bigint, OUT reason text) RETURNS record LANGUAGE C AS 'MODULE_PATHNAME';
+COMMENT ON FUNCTION dp_remaining IS 'how often a query would be answered now, and what ends it';
 
 -- ---------------------------------------------------------------------------------------------------------------------
 -- Rights: nothing in dp_rdr is for PUBLIC but what a restricted view needs. The dp_* functions check their caller.
