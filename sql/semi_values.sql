@@ -230,6 +230,21 @@ SELECT sum(CASE WHEN p.ward < 3 AND EXISTS (SELECT 1 FROM visit_dp v WHERE v.pat
 SELECT charges() - :before AS charges;
 SELECT sum(CASE WHEN p.ward < 3 AND NOT EXISTS (SELECT 1 FROM visit_dp v WHERE v.patient_id = p.patient_id) THEN 1 ELSE 0 END) > 0 AS n FROM patient_dp p;
 SELECT charges() - :before AS charges;
+-- Whatever stands first: in columns, in WHERE, or where the session changed something itself (so that its settings are compared).
+SELECT charges() AS before \gset
+SELECT count(*) FILTER (WHERE EXISTS (SELECT FROM visit_dp v WHERE v.patient_id = p.patient_id AND v.cost > 7)) > 0 AS n,
+       sum(CASE WHEN EXISTS (SELECT FROM dear_dp v WHERE v.patient_id = p.patient_id AND v.cost > 70) THEN 1 ELSE 0 END) > 0 AS s FROM patient_dp p;
+SELECT sum(CASE WHEN EXISTS (SELECT FROM dear_dp v WHERE v.patient_id = p.patient_id AND v.cost > 70) THEN 1 ELSE 0 END) > 0 AS s,
+       count(*) FILTER (WHERE EXISTS (SELECT FROM visit_dp v WHERE v.patient_id = p.patient_id AND v.cost > 7)) > 0 AS n FROM patient_dp p;
+SELECT charges() - :before AS charges;
+SELECT count(*) > 0 AS n FROM patient_dp p WHERE EXISTS (SELECT FROM visit_dp v WHERE v.patient_id = p.patient_id AND v.cost > 7)
+AND EXISTS (SELECT FROM dear_dp v WHERE v.patient_id = p.patient_id);
+BEGIN;
+CREATE TEMP TABLE changed (n integer);
+SELECT count(*) > 0 AS n FROM patient_dp p WHERE EXISTS (SELECT FROM dear_dp v WHERE v.patient_id = p.patient_id)
+AND EXISTS (SELECT FROM visit_dp v WHERE v.patient_id = p.patient_id AND v.cost > 7);
+COMMIT;
+SELECT charges() - :before AS charges;
 -- The controller's instrument takes them as well: who has no visit of his own moves nothing.
 SET ROLE regress_controller;
 SELECT sum(individuals) AS people, count(*) FILTER (WHERE pis > 0) > 0 AS moving FROM dp_risk_records('SELECT count(*) FILTER (WHERE EXISTS (SELECT FROM visit_dp v WHERE v.patient_id = p.patient_id)) FROM patient_dp p', 1);

@@ -173,13 +173,21 @@ static bool is_known(const Settings *first, Oid view) {
     return first->view == view;
 }
 
-void join_settings(Settings *first, const Settings *other) {
-    if (is_known(first, other->view))
-        return;
-    if (first->others.n == OtherViews::most)
-        elog(ERROR, "a query has too many restricted views");
-    first->others.views[first->others.n++] = other->view;
-    first->fingerprint = joined_versions(first->fingerprint, other->fingerprint);
+static int by_view(const ListCell *a, const ListCell *b) {
+    const Oid left = static_cast<const Settings *>(lfirst(a))->view, right = static_cast<const Settings *>(lfirst(b))->view;
+    return left < right ? -1 : left > right;
+}
+
+void join_settings(Settings *first, List *others) {
+    list_sort(others, by_view);
+    for (auto *other : border::each<const Settings>(others)) {
+        if (is_known(first, other->view))
+            continue;
+        if (first->others.n == OtherViews::most)
+            elog(ERROR, "a query has too many restricted views");
+        first->others.views[first->others.n++] = other->view;
+        first->fingerprint = joined_versions(first->fingerprint, other->fingerprint);
+    }
 }
 
 bool has_dynamic_bound(Oid oid) {

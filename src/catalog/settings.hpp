@@ -69,8 +69,8 @@ struct Settings {
 // Settings of a registered view. Null when `view` is not registered (then the caller says 55000).
 Settings *read_settings(const Reading &reading, Oid view);
 
-// A further view of the same query: its versions become a part of the first one's.
-void join_settings(Settings *first, const Settings *other);
+// Makes the versions of further views of the same query (Settings *) a part of the first one's, whatever order they stand in.
+void join_settings(Settings *first, List *others);
 // Whether the odometer of the table behind a restricted view has the bound `dynamic`.
 bool has_dynamic_bound(Oid view);
 

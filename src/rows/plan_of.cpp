@@ -7,6 +7,8 @@
 #include "core/plan_words.hpp"
 
 #include "border/guard.hpp"
+#include "border/scope.hpp"
+#include "query/constants.hpp"
 #include "query/two_columns.hpp"
 #include "query/grammar.hpp"
 #include "query/asked_limits.hpp"
@@ -57,6 +59,70 @@ static void add_exists(const Builder &builder, const query::SemiJoin *semi) {
     add_or_nothing(builder.leaf, semi->condition, &exists->condition);
     add_or_nothing(builder.leaf, semi->unless, &exists->unless);
 }
+
+// ---- the order of sub-SELECTs ----------------------------------------------------------------------------------------
+
+namespace {
+struct Placed {
+    query::SemiJoin *semi;
+    query::Source sources[query::max_sources];
+    std::string *bytes; // of a plan of it alone
+};
+} // namespace
+
+// Numbers the sources of a sub-SELECT behind those of FROM, wherever they stand. Core region.
+static void number_from(uint32 behind, uint32 first, plan::Expression *expression) {
+    for (plan::Node &node : *expression)
+        if (node.op == plan::Op::column && node.number >= first)
+            node.number -= first - behind;
+}
+
+static Placed placed(const query::Leaf *leaf, query::SemiJoin *semi, ParamListInfo parameters) {
+    Placed one = {semi, {}, border::context_new<std::string>()};
+    memcpy(one.sources, leaf->sources + semi->source, sizeof(query::Source) * semi->nsources);
+    const Builder builder = {leaf, border::context_new<plan::Plan>()};
+    for (int i = 0; i < semi->nsources; i++)
+        add_source(builder, one.sources[i]);
+    query::SemiJoin folded = *semi;
+    folded.condition = query::fold_constants(static_cast<Node *>(copyObject(semi->condition)), parameters);
+    folded.unless = query::fold_constants(static_cast<Node *>(copyObject(semi->unless)), parameters);
+    add_exists(builder, &folded);
+    border::core([&] {
+        plan::Exists &exists = builder.plan->exists.front();
+        number_from(leaf->njoined, exists.first, &exists.condition);
+        exists.first = leaf->njoined;
+        *one.bytes = plan::encode(*builder.plan);
+    });
+    return one;
+}
+
+void order_exists(query::Leaf *leaf, ParamListInfo parameters) {
+    const int n = list_length(leaf->semi_joins);
+    if (n < 2)
+        return;
+    border::SettingsScope settings = border::SettingsScope::enter();
+    auto *all = static_cast<Placed *>(palloc(sizeof(Placed) * n));
+    for (int i = 0; i < n; i++)
+        all[i] = placed(leaf, static_cast<query::SemiJoin *>(list_nth(leaf->semi_joins, i)), parameters);
+    settings.leave();
+    border::core([&] {
+        std::stable_sort(all, all + n, [](const Placed &a, const Placed &b) { return *a.bytes < *b.bytes; });
+    });
+    int next = leaf->njoined, place_of[query::max_sources] = {}; // NOT IN is several over the same sources
+    for (int i = 0; i < n; i++) {
+        query::SemiJoin *semi = all[i].semi;
+        int *place = &place_of[semi->source];
+        if (*place == 0) {
+            *place = next;
+            memcpy(leaf->sources + next, all[i].sources, sizeof(query::Source) * semi->nsources);
+            next += semi->nsources;
+        }
+        semi->source = *place;
+        lfirst(list_nth_cell(leaf->semi_joins, i)) = semi;
+    }
+}
+
+// ---- what is grouped and counted -------------------------------------------------------------------------------------
 
 // columns: list of int, query::column_number.
 static void add_columns(const query::Leaf *leaf, const List *columns, std::vector<plan::Column> *into) {

@@ -13,6 +13,10 @@ struct Plan;
 
 namespace dp::rows {
 
+// Puts the sub-SELECTs of a leaf, with their sources, into the order of their bytes, so that the order of what asks for them does not
+// matter. Before anything else knows sources by their numbers.
+void order_exists(query::Leaf *leaf, ParamListInfo parameters);
+
 // Makes the plan of a leaf whose constants are folded. order: for each of the plan's measures its place among `measures`; those that no
 // aggregate asks for come first. Both live in the current memory context. Under pinned settings.
 const plan::Plan *plan_of(const query::Leaf *leaf, const std::vector<privacy::Measure> &measures, const int **order);

@@ -27,6 +27,7 @@
 #include "rows/public_rows.hpp"
 #include "rows/public_values.hpp"
 #include "rows/quantiles.hpp"
+#include "rows/plan_of.hpp"
 #include "rows/question_plan.hpp"
 #include "rows/visible_groups.hpp"
 #include "rows/joined_sources.hpp"
@@ -317,6 +318,7 @@ static ParsedLinks links_of(const query::Leaf *leaf) {
 Question *prepare(const catalog::Reading &reading, query::Leaf *leaf, ParamListInfo parameters) {
     auto *question = static_cast<Question *>(palloc0(sizeof(Question)));
     question->leaf = leaf;
+    order_exists(leaf, parameters);
     question->links = links_of(leaf);
     open_sources(reading, question);
     check_asked_limits(question);

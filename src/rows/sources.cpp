@@ -21,7 +21,7 @@ static catalog::Settings *open_settings(const catalog::Reading &reading, Oid vie
 
 void open_sources(const catalog::Reading &reading, Question *question) {
     const query::Leaf *leaf = question->leaf;
-    List *relations = NIL;
+    List *relations = NIL, *others = NIL;
     question->nsources = leaf->nsources;
     question->sources = static_cast<Source *>(palloc0(sizeof(Source) * leaf->nsources));
     for (int i = 0; i < leaf->nsources; i++) {
@@ -43,9 +43,10 @@ void open_sources(const catalog::Reading &reading, Question *question) {
             *question->settings = *source->settings;
         } else {
             check_one_domain(question->settings, source->settings);
-            catalog::join_settings(question->settings, source->settings);
+            others = lappend(others, source->settings);
         }
     }
+    catalog::join_settings(question->settings, others);
     for (int i = 0; i < leaf->nsources; i++)
         if (leaf->sources[i].is_public)
             check_declared(reading, question->settings, question->sources[i].relation);

@@ -145,12 +145,15 @@ static const char *open_settings(const query::Leaf *leaf, const catalog::Asker &
         return nullptr;
     catalog::Reading reading = catalog::Reading::open();
     catalog::Settings *settings = catalog::read_settings(reading, leaf->view);
+    List *others = NIL;
     for (int i = 0; settings != nullptr && i < leaf->nsources; i++) {
-        const catalog::Settings *other =
+        catalog::Settings *other =
             leaf->sources[i].is_public ? nullptr : catalog::read_settings(reading, leaf->sources[i].relation);
         if (other != nullptr)
-            catalog::join_settings(settings, other);
+            others = lappend(others, other);
     }
+    if (settings != nullptr)
+        catalog::join_settings(settings, others);
     if (settings != nullptr)
         (void)catalog::policy_of_all(reading, settings, asker);
     reading.close();
