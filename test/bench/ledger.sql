@@ -1,5 +1,11 @@
 -- Times the pages about a table with a short and with a long ledger, whose rows were verified before. Medians of 7, in ms. A long
--- ledger may take at most twice as long as a short one. Verifying all rows is timed beside it.
+-- ledger may take at most twice as long as a short one. Verifying all rows is timed beside it. A long one has 200,000 rows, or as
+-- many as -v rows=N says.
+
+\if :{?rows}
+\else
+\set rows 200000
+\endif
 \set QUIET on
 SET client_min_messages = warning;
 CREATE EXTENSION dp_rdr;
@@ -43,11 +49,11 @@ SET ROLE ledger_analyst;
 SELECT count(*) FROM short_dp \g /dev/null
 SELECT count(*) FROM long_dp \g /dev/null
 RESET ROLE;
-SELECT fill('short', 1000), fill('long', 200000) \g /dev/null
+SELECT fill('short', 1000), fill('long', :rows) \g /dev/null
 VACUUM ANALYZE dp_rdr.ledger_row;
 SELECT dp_verify_ledger('short'), dp_verify_ledger('long') \g /dev/null
 \set QUIET off
-SELECT call, milliseconds(format(call, 'short')) AS of_1000, milliseconds(format(call, 'long')) AS of_200000, 'ratio at most 2' AS target
+SELECT call, milliseconds(format(call, 'short')) AS of_1000, milliseconds(format(call, 'long')) AS of_long, 'ratio at most 2' AS target
 FROM unnest(ARRAY['SELECT dp_verify_ledger(%L)', 'SELECT dp_report(%1$L, ''SELECT count(*) FROM %1$I_dp'')', 'SELECT count(*) FROM dp_settings(%L)']) call
 UNION ALL SELECT 'SELECT count(*) FROM dp_audit()', NULL, milliseconds('SELECT count(*) FROM dp_audit()'), NULL
 UNION ALL SELECT 'dp_verify_ledger(full)', milliseconds($$SELECT dp_verify_ledger('short', true)$$), milliseconds($$SELECT dp_verify_ledger('long', true)$$), NULL;
