@@ -43,8 +43,19 @@ struct Seen {
     double sum, squares;          // of counts and sums
 };
 
-// Kinds of NOTICEs about an answer. A rank that means nothing is noise.
-enum Notice { notice_noise, notice_coarse, notice_withheld, notice_null, notice_clipped, notice_dates, nnotices };
+// Kinds of NOTICEs about an answer. A rank that means nothing is noise. A limit that may clip is told once of a view, and conditions that
+// leave nothing of what is declared with each answer.
+enum Notice {
+    notice_beyond,
+    notice_noise,
+    notice_coarse,
+    notice_withheld,
+    notice_null,
+    notice_clipped,
+    notice_dates,
+    notice_limit,
+    nnotices
+};
 
 // Holds what is said of an answer: it follows from noisy numbers, half-widths and declarations alone (formulas.md 4.7).
 struct Judged {

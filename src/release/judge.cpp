@@ -9,9 +9,12 @@
 #include "privacy/widened.hpp"
 
 #include "release/accuracy.hpp"
+#include "border/each.hpp"
+#include "query/aggregate_table.hpp"
 #include "release/charge.hpp"
-#include "rows/unit_checks.hpp"
 #include "rows/narrowed.hpp"
+#include "rows/texts.hpp"
+#include "rows/unit_checks.hpp"
 
 namespace dp::release {
 
@@ -88,6 +91,14 @@ static const char *rank_text(const rows::Question *question, const privacy::Rele
                     about(worst));
 }
 
+// Returns the name of an output that the statement shows; of one that it computes with what it is.
+static const char *label(const rows::Question *question, int output) {
+    const query::Output &column = question->leaf->outputs[output];
+    if (strcmp(column.name, psprintf("c%d", output + 1)) != 0)
+        return quote_identifier(column.name);
+    return rows::expression_text(question, list_make1(question->leaf->aggregates[column.index].node));
+}
+
 // A single number is noise below twice error95.
 static const char *noise_text(const Judge *judge, int output) {
     const Seen &seen = judge->facts->judged.seen[output];
@@ -95,7 +106,7 @@ static const char *noise_text(const Judge *judge, int output) {
     const double error95 = judge->facts->error95[output];
     if (2 * seen.noise <= seen.numbers && !(single && !average && seen.largest < 2 * error95))
         return nullptr;
-    const char *name = quote_identifier(judge->question->leaf->outputs[output].name);
+    const char *name = label(judge->question, output);
     if (average)
         return psprintf("mostly noise: of " INT64_FORMAT " averages (%s) the intervals of " INT64_FORMAT
                         " are wider than half of the bounds of the values",
@@ -114,7 +125,7 @@ static const char *coarse_text(const Judge *judge, int output) {
     const Seen &seen = judge->facts->judged.seen[output];
     if (!(seen.coarse_weight > coarse_share * seen.weight))
         return nullptr;
-    const char *name = quote_identifier(judge->question->leaf->outputs[output].name);
+    const char *name = label(judge->question, output);
     const double error95 = judge->facts->error95[output];
     if (!std::isnan(judge->numbers[output].room))
         return psprintf("coarse: of the averages (%s) " INT64_FORMAT " are right to no more than 15 %% of themselves", name,
@@ -126,18 +137,23 @@ static const char *coarse_text(const Judge *judge, int output) {
                     about(error95), seen.coarse, name, 100 * seen.coarse_weight / seen.weight);
 }
 
-// Returns the query that counts who has more rows than count, and for that reads more of them. Empty where the view does not show the
-// unit, or others are asked about.
+// So many rows of one unit count, also below the aggregation that is asked for.
+static int rows_of_unit(const rows::Question *question) {
+    return question->per_unit == nullptr ? question->units->max_rows : question->per_unit->max_rows;
+}
+
+// Returns the query that counts who has more rows in the view than count, and for that reads more of them. Empty where the view does not
+// show the unit, or several are read.
 static const char *query_of_clipped(const rows::Question *question) {
     const auto *unit = linitial_node(Var, question->units->values);
-    if (question->nsources > 1 || question->where != nullptr || list_length(question->units->values) > 1 ||
+    if (question->nsources > 1 || list_length(question->units->values) > 1 ||
         unit->varno != question->leaf->sources[0].varno)
         return "";
     const char *column = rows::column_name(question, query::column_number(unit));
     if (get_attnum(question->leaf->view, column) == InvalidAttrNumber)
         return "";
     column = quote_identifier(column);
-    const int most = question->units->max_rows;
+    const int most = rows_of_unit(question);
     const char *query = psprintf("SELECT count(*) FROM (SELECT %s, count(*) AS n FROM %s GROUP BY %s) t WHERE n > %d",
                                  column, question->settings->view_name, column, most);
     return psprintf(": SELECT * FROM dp_query(%s, max_rows => %d) AS (people bigint)", quote_literal_cstr(query),
@@ -154,13 +170,51 @@ static const char *clipped_text(const rows::Question *question, int output) {
         return psprintf("clipped: of each unit (%s) sizes of up to %s count in %s, and many may have more", unit,
                         about(std::ldexp(static_cast<double>((*question->sensitivities)[j]),
                                          privacy::unit_exponent(measure, question->bounds[j]))),
-                        quote_identifier(column.name));
+                        label(question, output));
     if ((*question->norms)[j] == privacy::Norm::groups && question->rows_per_group < units->max_rows)
         return psprintf("clipped: of each unit (%s) %d rows count at most, and fewer of many in one group (%d); many may "
                         "have more%s",
                         unit, units->max_rows, question->rows_per_group, query_of_clipped(question));
     return psprintf("clipped: of each unit (%s) %d rows count at most, and many may have more%s", unit, units->max_rows,
                     query_of_clipped(question));
+}
+
+// Whether an output would be another one if more of a unit counted: all but people who are in few groups.
+static bool has_limit(const rows::Question *question, int output) {
+    const query::Output &column = question->leaf->outputs[output];
+    if (column.is_key || column.part != query::Part::value)
+        return false;
+    const rows::Units *units = question->units;
+    return !(*question->measures)[question->measure_of[column.index]].of_units ||
+           (!units->one_group && !question->thresholded && units->max_groups < question->ngroups);
+}
+
+// Whether the rows of one person are counted or added up below the aggregation.
+static bool counts_below(const rows::Question *question) {
+    for (auto *call : border::each<Aggref>(question->leaf->per_unit->columns)) {
+        const query::UnitAggregate fn = query::unit_aggregate(call);
+        if (fn == query::UnitAggregate::count_rows || fn == query::UnitAggregate::count ||
+            fn == query::UnitAggregate::count_values || fn == query::UnitAggregate::sum)
+            return true;
+    }
+    return false;
+}
+
+// Says that a limit may clip. How much it does follows from no number of an answer: few people may have most of the rows. Null: the limit
+// was passed, or clips nothing.
+static const char *limit_text(const rows::Question *question) {
+    const rows::Units *units = question->units;
+    const query::Limits &asked = question->leaf->limits;
+    if (units == nullptr || (!asked.by_setting && (asked.max_rows > 0 || asked.max_groups > 0)))
+        return nullptr;
+    const bool several = units->joined == nullptr ? !units->path->keyed : rows_of_unit(question) > 1;
+    bool limits = question->per_unit != nullptr && several && counts_below(question);
+    for (int i = 0; i < question->leaf->noutputs && question->per_unit == nullptr; i++)
+        limits = limits || (units->clipped && !units->single && has_limit(question, i));
+    return limits ? psprintf("perhaps clipped: of each unit (%s) %d rows count at most, and whether many have more does "
+                             "not follow from the answer%s",
+                             rows::unit_text(units->path), rows_of_unit(question), query_of_clipped(question))
+                  : nullptr;
 }
 
 // ---- what is known before the first row ----------------------------------------------------------------------------
@@ -215,6 +269,8 @@ Judge *begin_judging(const rows::Question *question, const Terms &terms, const p
     facts->judged.seen = static_cast<Seen *>(palloc0(sizeof(Seen) * (leaf->noutputs + 1)));
     facts->judged.texts[notice_noise] = rank_text(question, plan);
     facts->judged.texts[notice_null] = null_text(question);
+    facts->judged.texts[notice_beyond] = question->beyond;
+    facts->judged.texts[notice_limit] = limit_text(question);
     judge->numbers = static_cast<Number *>(palloc0(sizeof(Number) * (leaf->noutputs + 1)));
     for (int i = 0; i < leaf->noutputs; i++)
         judge->numbers[i] = describe(question, plan, means, *facts, i);
@@ -327,6 +383,8 @@ void end_judging(Judge *judge) {
     for (int i = 0; i < question->leaf->noutputs; i++)
         if (judged->texts[notice_clipped] == nullptr && is_clipped_often(judge, i, people))
             judged->texts[notice_clipped] = clipped_text(question, i);
+    if (judged->texts[notice_clipped] != nullptr)
+        judged->texts[notice_limit] = nullptr;
 }
 
 // ---- before the charge ---------------------------------------------------------------------------------------------

@@ -214,18 +214,22 @@ static const char *form_of(const char *text) {
     return strlen(text) > longest ? "EXPRESSION" : text;
 }
 
-void refuse_unbounded(const Question *question, const char *text) {
+void refuse_unbounded(const Question *question, Node *argument, bool below) {
     const bool joined = is_joined(question);
-    const char *table = question->settings->relation_name, *form = form_of(text);
+    bool above;
+    const char *written = below ? written_text(question, list_make1(argument)) : text_as_asked(question, argument, &above);
+    const char *table = question->settings->relation_name, *form = form_of(written);
+    // An aggregate of one person's rows stands in no WHERE by itself.
+    const bool in_where = below || question->per_unit == nullptr || above;
     ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-                    errmsg("no bounds of %s follow from what is declared of the columns of %s", shortened(text),
+                    errmsg("no bounds of %s follow from what is declared of the columns of %s", shortened(written),
                            joined ? joined_text(question) : table),
-                    errhint("Bound it: %sleast(greatest(%s, LOW), HIGH), where NULL "
+                    errhint("Bound it%s: %sleast(greatest(%s, LOW), HIGH), where NULL "
                             "counts as LOW. Or ask the controller for bounds of the columns in it: "
                             "dp_set_bounds(%s, COLUMN_NAME, LOW, HIGH).",
-                            // An aggregate of one person's rows stands in no WHERE by itself.
-                            question->per_unit != nullptr ? "" : psprintf("WHERE %s BETWEEN LOW AND HIGH, or ", form),
-                            form, joined ? "TABLE_NAME" : quote_literal_cstr(table))));
+                            below ? " in the sub-SELECT" : "",
+                            in_where ? psprintf("WHERE %s BETWEEN LOW AND HIGH, or ", form) : "", form,
+                            joined ? "TABLE_NAME" : quote_literal_cstr(table))));
     pg_unreachable();
 }
 
@@ -238,7 +242,7 @@ void refuse_unbounded(const Question *question, const char *text) {
     if (privacy::is_joint(call.fn) && IsA(argument, Var) && castNode(Var, argument)->varno != query::unit_varno)
         (void)bounds_of_column(reading, question,
                                query::column_number(castNode(Var, map_to_tables(argument, question))), written);
-    refuse_unbounded(question, written);
+    refuse_unbounded(question, argument, false);
 }
 
 const privacy::Bounds *argument_bounds(const catalog::Reading &reading, const Question *question, int aggregate) {

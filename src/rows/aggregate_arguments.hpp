@@ -34,7 +34,7 @@ void narrow_columns(ColumnRanges *columns, Question *question);
 const privacy::Bounds *argument_bounds(const catalog::Reading &reading, const Question *question, int aggregate);
 // Returns the bounds of the second of two columns, x.
 const privacy::Bounds *second_bounds(const catalog::Reading &reading, const Question *question, int aggregate);
-// 55000: none follow of an expression.
-[[noreturn]] void refuse_unbounded(const Question *question, const char *text);
+// Refuses an expression over the views of which no bounds follow (55000). below: of one person's rows.
+[[noreturn]] void refuse_unbounded(const Question *question, Node *argument, bool below);
 
 } // namespace dp::rows

@@ -1,10 +1,14 @@
 #include "rows/narrowed.hpp"
 
+#include "border/each.hpp"
+#include "border/refuse.hpp"
+#include "border/scope.hpp"
 #include "border/versions.hpp"
 #include "border/walk.hpp"
-#include "rows/texts.hpp"
+#include "query/exists.hpp"
 #include "rows/canonical.hpp"
 #include "rows/groups.hpp"
+#include "rows/texts.hpp"
 
 namespace dp::rows {
 
@@ -86,8 +90,8 @@ static bool is_text(Oid type) {
 }
 
 // The constant as a value of the key's type. False: it equals none.
-static bool as_key(const query::Key &spec, const Const *constant, Datum *value) {
-    const Oid type = getBaseType(spec.type), other = getBaseType(constant->consttype);
+static bool as_key(Oid of, const Const *constant, Datum *value) {
+    const Oid type = getBaseType(of), other = getBaseType(constant->consttype);
     *value = constant->constvalue;
     if (type == other || (is_text(type) && is_text(other)))
         return true;
@@ -108,7 +112,7 @@ static bool is_convertible(Oid key, Oid constant) {
 
 namespace {
 struct Named {
-    const query::Key *spec;
+    Oid type, collation, equality;
     Node *key;    // folded, bare
     List *values; // Const *
 };
@@ -127,30 +131,29 @@ static bool find_named(Node *condition, Named *named) {
     }
     Comparison comparison;
     if (!read_comparison(condition, &comparison) || comparison.strategy != BTEqualStrategyNumber ||
-        comparison.collation != named->spec->collation || !equal(comparison.expression, named->key) ||
-        strategy_of(named->spec->clause->eqop, named->spec->type) != BTEqualStrategyNumber)
+        comparison.collation != named->collation || !equal(comparison.expression, named->key) ||
+        strategy_of(named->equality, named->type) != BTEqualStrategyNumber)
         return false;
     List *constants = constants_of(comparison);
     foreach (cell, constants)
-        if (!is_convertible(named->spec->type, lfirst_node(Const, cell)->consttype))
+        if (!is_convertible(named->type, lfirst_node(Const, cell)->consttype))
             return false;
     named->values = list_concat(named->values, constants);
     return true;
 }
 
-static void fill_named(const Named &named, KeyDomain *domain) {
-    const query::Key &spec = *named.spec;
+static void fill_named(const Named &named, int32 typmod, KeyDomain *domain) {
     auto *values = static_cast<Datum *>(palloc(sizeof(Datum) * (list_length(named.values) + 1)));
     auto *nulls = static_cast<bool *>(palloc0(sizeof(bool) * (list_length(named.values) + 1)));
     int n = 0;
     ListCell *cell;
     foreach (cell, named.values) {
-        bool isnull = !as_key(spec, lfirst_node(Const, cell), &values[n]);
-        if (!isnull && has_spelling(spec.type))
-            values[n] = canonical_value(spec.type, spec.typmod, values[n], &isnull);
+        bool isnull = !as_key(named.type, lfirst_node(Const, cell), &values[n]);
+        if (!isnull && has_spelling(named.type))
+            values[n] = canonical_value(named.type, typmod, values[n], &isnull);
         n += isnull ? 0 : 1; // equal to no row's key
     }
-    *domain = domain_of_values(spec.type, spec.collation, values, nulls, n);
+    *domain = domain_of_values(named.type, named.collation, values, nulls, n);
     domain->named = true;
 }
 
@@ -162,10 +165,10 @@ bool named_groups(const Narrowed *narrowed, const Question *question, int key, N
         return false;
     ListCell *cell;
     foreach (cell, narrowed->conjuncts) {
-        Named named = {&spec, bare(folded), NIL};
+        Named named = {spec.type, spec.collation, spec.clause->eqop, bare(folded), NIL};
         if (!find_named(static_cast<Node *>(lfirst(cell)), &named))
             continue;
-        fill_named(named, domain);
+        fill_named(named, spec.typmod, domain);
         if (domain->count > max_coordinates)
             ereport(ERROR, (errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
                             errmsg("the query names more than %d groups", max_coordinates),
@@ -173,6 +176,119 @@ bool named_groups(const Narrowed *narrowed, const Question *question, int key, N
         return true;
     }
     return false;
+}
+
+// ---- that leave nothing --------------------------------------------------------------------------------------------
+
+// Counts of one person's rows are cut off in the statement; whatever else is computed of a person may lie anywhere.
+static bool is_of_counts(const Question *question, Node *expression) {
+    List *columns = pull_var_clause(expression, 0);
+    for (auto *one : border::each<Var>(columns))
+        if (one->varno != query::unit_varno ||
+            !IsA(list_nth(question->per_unit->columns, one->varattno - 1), MinMaxExpr))
+            return false;
+    return columns != NIL;
+}
+
+static void check_counts_where(ColumnRanges *columns, const Question *question, Node *condition) {
+    const Narrowed *narrowed = read_conditions(list_make1(condition));
+    for (int i = 0; i < narrowed->ncompared; i++) {
+        const Compared &one = narrowed->compared[i];
+        if (!is_of_counts(question, one.expression))
+            continue;
+        const privacy::Span can = query::range_of(one.expression, range_of_column, columns).span;
+        if (Max(one.span.low, can.low) <= Min(one.span.high, can.high))
+            continue;
+        bool above;
+        const char *text = shortened(text_as_asked(question, one.expression, &above));
+        refuse_value(psprintf("no person can meet the condition on %s: nothing private would be answered", text),
+                     "dp_query(QUERY, max_rows => ROWS) counts more of a person's rows.",
+                     psprintf("Of one person it lies from %.15g to %.15g, as %d rows count; the condition leaves values "
+                              "from %s to %s.",
+                              can.low, can.high, question->per_unit->max_rows, end_text(INT8OID, one.span.low),
+                              end_text(INT8OID, one.span.high)));
+    }
+}
+
+void check_counts(ColumnRanges *columns, const Question *question) {
+    check_counts_where(columns, question, map_to_tables(question->leaf->per_unit->where, question));
+    for (auto *filter : border::each<Node>(question->leaf->filters))
+        check_counts_where(columns, question, map_to_tables(filter, question));
+}
+
+// The groups as they were declared, a few of them.
+static const char *some_of(ArrayType *groups) {
+    constexpr int most = 6;
+    Datum *texts;
+    bool *nulls;
+    int n;
+    deconstruct_array(groups, TEXTOID, -1, false, TYPALIGN_INT, &texts, &nulls, &n);
+    const char *some = "";
+    for (int i = 0; i < Min(n, most); i++)
+        some = psprintf("%s%s%s", some, i > 0 ? ", " : "", nulls[i] ? "NULL" : TextDatumGetCString(texts[i]));
+    return shortened(psprintf("%s%s", some, n > most ? ", ..." : ""));
+}
+
+// What a condition leaves of the declared groups of a column; null: some, or nobody declared any.
+static const char *beyond_groups(const ColumnRanges *columns, Node *condition, Var *column) {
+    const Oid equality = lookup_type_cache(column->vartype, TYPECACHE_EQ_OPR)->eq_opr;
+    Named named = {column->vartype, column->varcollid, equality, reinterpret_cast<Node *>(column), NIL};
+    const AttrNumber number = query::column_number(column);
+    const char *name = column_name(columns->question, number);
+    if (!has_spelling(column->vartype) || !find_named(condition, &named))
+        return nullptr;
+    ArrayType *groups = catalog::column_groups(*columns->reading, relation_of(columns->question, number), name);
+    if (groups == nullptr)
+        return nullptr;
+    border::SettingsScope scope = border::SettingsScope::enter();
+    const KeyDomain declared =
+        declared_domain(groups, column->vartype, column->vartypmod, column->varcollid, name);
+    scope.leave();
+    KeyDomain asked;
+    fill_named(named, column->vartypmod, &asked);
+    for (int i = 0; i < asked.count; i++)
+        if (declared.find(asked.values[i], false) >= 0)
+            return nullptr;
+    return psprintf("a condition leaves none of the groups declared of %s (%s)", quote_identifier(name), some_of(groups));
+}
+
+static const char *beyond_bounds(ColumnRanges *columns, const Compared &one) {
+    auto *column = reinterpret_cast<Var *>(one.expression);
+    const privacy::Span declared = range_of_column(column, columns).span;
+    if (!declared.bounded() || Max(one.span.low, declared.low) <= Min(one.span.high, declared.high))
+        return nullptr;
+    const Oid type = getBaseType(column->vartype);
+    return psprintf("a condition leaves no value of %s within its declared bounds (%s to %s)",
+                    quote_identifier(column_name(columns->question, query::column_number(column))),
+                    end_text(type, declared.low), end_text(type, declared.high));
+}
+
+static bool is_declared_of(const Question *question, Node *node) {
+    const Var *column = IsA(node, Var) ? castNode(Var, node) : nullptr;
+    const query::Source *source = column == nullptr || column->varattno <= 0 || column->varno == query::unit_varno
+                                      ? nullptr
+                                      : query::source_of(question->leaf, static_cast<int>(column->varno));
+    return source != nullptr && !source->is_public && query::test_of(question->leaf, column) == nullptr;
+}
+
+static const char *beyond_condition(ColumnRanges *columns, Node *condition) {
+    const Narrowed *narrowed = read_conditions(list_make1(condition));
+    const char *text = nullptr;
+    for (auto *conjunct : border::each<Node>(narrowed->conjuncts))
+        for (auto *column : border::each<Var>(pull_var_clause(conjunct, 0)))
+            if (text == nullptr && is_declared_of(columns->question, reinterpret_cast<Node *>(column)))
+                text = beyond_groups(columns, conjunct, column);
+    for (int i = 0; i < narrowed->ncompared && text == nullptr; i++)
+        if (is_declared_of(columns->question, narrowed->compared[i].expression))
+            text = beyond_bounds(columns, narrowed->compared[i]);
+    return text;
+}
+
+const char *text_of_beyond(ColumnRanges *columns, const Question *question) {
+    const char *text = beyond_condition(columns, map_to_tables(question->leaf->where, question));
+    for (auto *filter : border::each<Node>(question->leaf->filters))
+        text = text == nullptr ? beyond_condition(columns, map_to_tables(filter, question)) : text;
+    return text;
 }
 
 // ---- in words ------------------------------------------------------------------------------------------------------

@@ -2,6 +2,7 @@
 // all joins.
 #pragma once
 
+#include "rows/aggregate_arguments.hpp"
 #include "rows/compared.hpp"
 
 namespace dp::rows {
@@ -14,6 +15,11 @@ List *conditions_over(const Question *question, const List *columns);
 
 // Lists the groups that conditions name: key = constant, key IN (..), and these joined by OR. False: they name none. 54000: too many.
 bool named_groups(const Narrowed *narrowed, const Question *question, int key, Node *folded, KeyDomain *domain);
+
+// Refuses conditions that no count of one person's rows can meet, whatever rows there are (22023): WHERE and HAVING, and each FILTER.
+void check_counts(ColumnRanges *columns, const Question *question);
+// Says of which column conditions leave nothing that was declared: there may be such rows, but hardly anybody means them. Null: of none.
+const char *text_of_beyond(ColumnRanges *columns, const Question *question);
 
 // Says how many groups conditions name or leave, and which bounds follow from them; null: they change neither.
 const char *text_of_narrowed(const Question *question);

@@ -157,7 +157,9 @@ static List *map_leaf(Question *question, ColumnRanges *columns) {
     if (question->per_unit != nullptr) {
         resolve_per_unit(columns, question, &cost);
         columns->narrowed = read_conditions(lappend(conditions, question->per_unit->where));
+        check_counts(columns, question);
     }
+    question->beyond = text_of_beyond(columns, question);
     question->keys = static_cast<Node **>(palloc0(sizeof(Node *) * (leaf->nkeys + 1)));
     question->key_columns = static_cast<AttrNumber *>(palloc0(sizeof(AttrNumber) * (leaf->nkeys + 1)));
     for (int i = 0; i < leaf->nkeys; i++) {
@@ -222,9 +224,10 @@ static bool read_domain(const catalog::Reading &reading, Question *question, int
 }
 
 // One key that nobody declared, or more derived groups than an answer may have: the whole tuple is discovered (8.5).
-static void discover_groups(Question *question, AttrNumber undeclared) {
+static void discover_groups(Question *question, int key) {
     question->thresholded = true;
-    question->undeclared = undeclared;
+    question->undeclared_key = key;
+    question->undeclared = key < 0 ? InvalidAttrNumber : question->key_columns[key];
     question->ngroups = 0;
     question->tupled = false;
     question->places = nullptr;
@@ -252,12 +255,12 @@ static void read_groups(const catalog::Reading &reading, Question *question, Col
     int64 ngroups = 1;
     for (int i = 0; i < nkeys; i++) {
         if (!read_domain(reading, question, i, columns, static_cast<Node *>(list_nth(folded, i))))
-            return discover_groups(question, question->key_columns[i]);
+            return discover_groups(question, i);
         derived = derived || question->domains[i].derived;
         if (pg_mul_s64_overflow(ngroups, question->domains[i].count, &ngroups) || ngroups > most)
             ngroups = most + 1;
         if (derived && ngroups > most)
-            return discover_groups(question, InvalidAttrNumber);
+            return discover_groups(question, -1);
     }
     question->ngroups = static_cast<int>(Min(ngroups, too_many_groups));
     if (tuples && ngroups > 0 && ngroups <= most)
@@ -337,7 +340,7 @@ Question *prepare(const catalog::Reading &reading, query::Leaf *leaf, ParamListI
     const int64 *fractions = resolve_fractions(leaf, nullptr);
     find_measures(question, fractions);
     if (has_too_many(question) && has_derived_key(question)) { // of its groups nobody said that they are all wanted
-        discover_groups(question, InvalidAttrNumber);
+        discover_groups(question, -1);
         find_measures(question, fractions);
     }
     find_plan(question);

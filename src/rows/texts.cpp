@@ -1,5 +1,6 @@
 #include "rows/texts.hpp"
 
+#include "border/each.hpp"
 #include "border/scope.hpp"
 #include "border/versions.hpp"
 #include "border/walk.hpp"
@@ -53,19 +54,12 @@ static RangeTblEntry *no_entry() {
     return entry;
 }
 
-// Prints an expression as the one target of a SELECT over these relations, and cuts off the rest of the statement.
-static const char *text_over(const Question *question, Node *node, bool views) {
+// Prints an expression as the one target of a SELECT over these entries, and cuts off the rest of the statement.
+static const char *text_of_target(List *entries, Node *node) {
     auto *query = makeNode(Query);
     query->commandType = CMD_SELECT;
     query->canSetTag = true;
-    ListCell *cell;
-    foreach (cell, question->leaf->query->rtable) {
-        const Source *source = source_at(question, foreach_current_index(cell) + 1);
-        auto *entry = lfirst_node(RangeTblEntry, cell);
-        query->rtable = lappend(query->rtable, source == nullptr ? no_entry()
-                                               : views           ? copyObject(entry)
-                                                                 : relation_entry(source->relation, true));
-    }
+    query->rtable = entries;
     query->jointree = makeFromExpr(NIL, nullptr);
     query->targetList = list_make1(makeTargetEntry(reinterpret_cast<Expr *>(copyObject(node)), 1, nullptr, false));
     constexpr char select[] = "SELECT", space[] = " \n";
@@ -75,6 +69,31 @@ static const char *text_over(const Question *question, Node *node, bool views) {
         elog(ERROR, "an expression was deparsed as something else");
     text += strlen(select);
     return text + strspn(text, space);
+}
+
+static const char *text_over(const Question *question, Node *node, bool views) {
+    List *entries = NIL;
+    ListCell *cell;
+    foreach (cell, question->leaf->query->rtable) {
+        const Source *source = source_at(question, foreach_current_index(cell) + 1);
+        auto *entry = lfirst_node(RangeTblEntry, cell);
+        entries = lappend(entries, source == nullptr ? no_entry()
+                                   : views           ? copyObject(entry)
+                                                     : relation_entry(source->relation, true));
+    }
+    return text_of_target(entries, node);
+}
+
+// The sub-SELECT with one row for each person.
+static RangeTblEntry *entry_of_people(const Query *below) {
+    auto *entry = makeNode(RangeTblEntry);
+    entry->rtekind = RTE_SUBQUERY;
+    entry->subquery = copyObject(const_cast<Query *>(below));
+    List *names = NIL;
+    for (auto *target : border::each<TargetEntry>(below->targetList))
+        names = lappend(names, makeString(pstrdup(target->resname == nullptr ? "?column?" : target->resname)));
+    entry->eref = makeAlias("t", names);
+    return entry;
 }
 
 const char *text_over_tables(const Question *question, Node *node) {
@@ -93,6 +112,59 @@ const char *text_over_views(const Question *question, Node *node) {
         return text_over(question, query::with_tests_written(question->leaf, node), true);
     Oid view = question->leaf->view;
     return deparse_expression(node, deparse_context_for(get_rel_name(view), view), false, false);
+}
+
+namespace {
+// What is above one row for each person, and the columns of the sub-SELECT over the same aggregates.
+struct Above {
+    List *targets; // Node *
+    bool others;   // something is no column of it
+};
+} // namespace
+
+static Node *aggregates_as_columns(Node *node, void *context) {
+    auto *columns = static_cast<const List *>(context);
+    if (node == nullptr || !IsA(node, Aggref))
+        return node == nullptr ? nullptr : border::mutate_expression(node, aggregates_as_columns, context);
+    ListCell *cell;
+    foreach (cell, columns)
+        if (equal(lfirst(cell), node))
+            return reinterpret_cast<Node *>(makeVar(query::unit_varno,
+                                                    static_cast<AttrNumber>(foreach_current_index(cell) + 1),
+                                                    exprType(node), exprTypmod(node), exprCollation(node), 0));
+    return node;
+}
+
+static Node *targets_as_columns(Node *node, void *context) {
+    auto *above = static_cast<Above *>(context);
+    ListCell *cell;
+    if (node == nullptr)
+        return nullptr;
+    foreach (cell, above->targets)
+        if (equal(lfirst(cell), node))
+            return reinterpret_cast<Node *>(makeVar(1, static_cast<AttrNumber>(foreach_current_index(cell) + 1),
+                                                    exprType(node), exprTypmod(node), exprCollation(node), 0));
+    above->others = above->others || IsA(node, Var);
+    return border::mutate_expression(node, targets_as_columns, context);
+}
+
+const char *text_as_asked(const Question *question, Node *node, bool *above) {
+    const Query *below = question->leaf->query;
+    Above context = {NIL, question->per_unit == nullptr};
+    Node *over = nullptr;
+    if (question->per_unit != nullptr) {
+        for (auto *target : border::each<TargetEntry>(below->targetList))
+            context.targets = lappend(context.targets,
+                                      aggregates_as_columns(reinterpret_cast<Node *>(copyObject(target->expr)),
+                                                            question->leaf->per_unit->columns));
+        over = targets_as_columns(node, &context);
+    }
+    *above = !context.others;
+    border::SettingsScope settings = border::SettingsScope::enter();
+    const char *text = *above ? text_of_target(list_make1(entry_of_people(below)), over)
+                              : text_over_views(question, node);
+    settings.leave();
+    return text;
 }
 
 const char *shortened(const char *text) {

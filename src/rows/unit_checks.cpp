@@ -5,6 +5,7 @@
 #include "catalog/domain.hpp"
 #include "catalog/ledger.hpp"
 #include "query/asked_limits.hpp"
+#include "rows/canonical.hpp"
 #include "rows/texts.hpp"
 
 namespace dp::rows {
@@ -120,14 +121,15 @@ static const char *count_of_people(const Question *question, const Source *sourc
 // Says what can be asked of people instead of a group for each of them.
 static const char *form_for_people(const Question *question, const Source &source) {
     const catalog::UnitPath *path = source.settings->unit, *last = path;
-    if (path == nullptr)
+    if (path == nullptr || (path->keyed && question->nsources == 1))
         return "Each row is a person: count(*) counts them, with FILTER (WHERE ...) those of whom it holds.";
     while (!last->direct && last->parent != nullptr)
         last = last->parent;
     const char *people = count_of_people(question, &source);
     if (people == nullptr && last->direct)
-        return psprintf("Join the views of the tables that lead to a person (%s), and count people by %s.",
-                        unit_text(path), query::count_of_units(last, ""));
+        return psprintf("Join the views of the tables that lead to a person (%s), and count people by %s. Per group on "
+                        "average: count(*)::numeric / count(DISTINCT %s).",
+                        unit_text(path), query::count_of_units(last, ""), quote_identifier(path->names[0]));
     if (people == nullptr)
         return "Group by what many people share.";
     return psprintf("Count people by %s, with FILTER (WHERE ...) those who have such a row; count(*)::numeric / %s is "
@@ -139,7 +141,7 @@ static void refuse_rows_as_groups(const Question *question, const Source &source
     refuse_form(
         psprintf("GROUP BY a key of %s is not supported in a query on a restricted view", source.settings->view_name),
         form_for_people(question, source),
-        "Each group would be of one person, and none large enough to be shown.");
+        psprintf("Each group would be one row of %s, and none large enough to be shown.", source.settings->view_name));
 }
 
 static void refuse_units_as_groups(const Question *question, const Source &source) {
@@ -147,7 +149,9 @@ static void refuse_units_as_groups(const Question *question, const Source &sourc
     refuse_form(psprintf("GROUP BY the columns that %s a person is not supported in a query on a restricted view",
                          names ? "name" : "lead to"),
                 form_for_people(question, source),
-                psprintf("Each group would be one person of %s, and none large enough to be shown.",
+                psprintf(names ? "Each group would be one person of %s, and none large enough to be shown."
+                               : "The rows of each group of %s would be of one person, and none be large enough to be "
+                                 "shown.",
                          source.settings->view_name));
 }
 
@@ -297,9 +301,80 @@ void check_asks_something(const Question *question) {
         refuse_form("the query asks for declared groups only: nothing private would be answered", "Add count(*).");
 }
 
-// Returns what to ask the controller for, or what the controller can do.
+// ---- keys that nobody declared -------------------------------------------------------------------------------------
+
+// Of a public table's columns, and of those that tell people apart, no names are asked for.
+static bool is_named(const Question *question) {
+    if (question->undeclared == InvalidAttrNumber)
+        return true;
+    return !source_at(question, query::varno_of(question->undeclared))->source->is_public &&
+           ask_for_groups(question, question->undeclared) != nullptr;
+}
+
+// Returns the key as whoever asks can write it in WHERE; null: it can be written nowhere there, or names of it make no list.
+static const char *key_in_where(const Question *question, int key) {
+    constexpr std::size_t longest = 300;
+    if (key < 0 || !has_spelling(question->leaf->keys[key].type) || !is_named(question))
+        return nullptr;
+    bool above;
+    const char *text = text_as_asked(question, question->leaf->keys[key].expression, &above);
+    return (question->per_unit == nullptr || above) && strlen(text) <= longest ? text : nullptr;
+}
+
+static bool has_places(Oid type) {
+    type = getBaseType(type);
+    return type == INT2OID || type == INT4OID || type == INT8OID || type == NUMERICOID || type == FLOAT4OID ||
+           type == FLOAT8OID || type == DATEOID || type == TIMESTAMPOID || type == TIMESTAMPTZOID;
+}
+
+// Returns a column in the key that bounds can be written of; null: there is none.
+static const char *bounded_part(const Question *question, int key) {
+    bool above;
+    for (auto *column : border::each<Var>(pull_var_clause(question->leaf->keys[key].expression, 0)))
+        if (has_places(column->vartype)) {
+            const char *text = text_as_asked(question, reinterpret_cast<Node *>(column), &above);
+            return question->per_unit == nullptr || above ? text : nullptr;
+        }
+    return nullptr;
+}
+
+// Says what whoever asks can write without the controller.
+static const char *own_remedy(const Question *question) {
+    const int key = question->undeclared_key;
+    const char *named = key_in_where(question, key);
+    if (named == nullptr)
+        return key < 0 ? psprintf("The keys have more than %d groups together: leave fewer by WHERE. ", max_coordinates) : "";
+    const char *part = bounded_part(question, key);
+    if (part == nullptr)
+        return psprintf("Name the groups: WHERE %s IN (VALUE, ...). ", named);
+    if (strcmp(part, named) == 0)
+        return psprintf("Name the groups: WHERE %s IN (VALUE, ...), or group by periods or steps of it "
+                        "(date_trunc, floor) WHERE %s BETWEEN LOW AND HIGH. ",
+                        named, part);
+    return psprintf("Bound it: WHERE %s BETWEEN LOW AND HIGH; or name the groups: WHERE %s IN (VALUE, ...). ", part, named);
+}
+
+// Begins what comes behind a remedy of one's own, or alone.
+static const char *remedy_of_others(const char *own, const char *text) {
+    return *own == '\0' ? text : psprintf("Or %c%s", pg_ascii_tolower(*text), text + 1);
+}
+
+static const char *remedy_of_column(const Question *question, const char *or_delta) {
+    const bool asks = question->grantee != nullptr;
+    const char *column = quote_identifier(column_name(question, question->undeclared));
+    const char *call = ask_for_groups(question, question->undeclared);
+    if (call == nullptr)
+        return psprintf("Each group of %s would be of one person: count(DISTINCT %s) counts them, with FILTER (WHERE ...) "
+                        "those of whom it holds; or group by what many people share.",
+                        column, column);
+    const char *own = own_remedy(question);
+    return psprintf("%s%s %s, unless its values name people, whom count(DISTINCT %s) counts%s.", own,
+                    remedy_of_others(own, asks ? "Ask the controller for" : "Declare them with"), call, column, or_delta);
+}
+
+// Returns what to write, to ask the controller for, or what the controller can do.
 const char *groups_remedy(const Question *question, bool delta) {
-    bool asks = question->grantee != nullptr;
+    const bool asks = question->grantee != nullptr;
     const Source *source = question->undeclared == InvalidAttrNumber
                                ? nullptr
                                : source_at(question, query::varno_of(question->undeclared));
@@ -308,25 +383,22 @@ const char *groups_remedy(const Question *question, bool delta) {
         return psprintf("Column %s of the public table has more than %d values: group by one with fewer%s.",
                         column_name(question, question->undeclared), max_coordinates,
                         !delta ? "" : ", or ask for a delta above 0 in dp_grant()");
-    if (question->undeclared == InvalidAttrNumber)
-        return psprintf(
-            asks ? "The groups of this expression do not follow from what is declared of its columns: ask the "
-                   "controller for their bounds or groups, %sfor a generated column with declared groups%s."
-                 : "The groups of this expression do not follow from what is declared of its columns: declare "
-                   "their bounds or groups, %sadd a generated column with declared groups%s.",
-            delta ? "" : "or ", or_delta);
-    const char *call = ask_for_groups(question, question->undeclared);
-    if (call == nullptr)
-        return psprintf("Each group of %s would be of one person: group by what many people share.",
-                        quote_identifier(column_name(question, question->undeclared)));
-    return psprintf(asks ? "Ask the controller for %s%s." : "Declare them with %s%s.", call, or_delta);
+    if (question->undeclared != InvalidAttrNumber)
+        return remedy_of_column(question, or_delta);
+    const char *own = own_remedy(question);
+    return psprintf("%s%s bounds or groups of the columns in it, or a generated column with declared groups%s.", own,
+                    remedy_of_others(own, asks ? "Ask the controller for" : "Declare"), or_delta);
 }
 
 void check_delta(const Question *question, privacy::Mechanism mechanism, privacy::Delta delta) {
     if (delta.units() > 0)
         return;
-    if (question->thresholded)
-        refuse_state("a key of GROUP BY has no declared groups, and delta is 0", groups_remedy(question, true));
+    if (question->thresholded) {
+        const char *named = key_in_where(question, question->undeclared_key);
+        refuse_state(psprintf("a key of GROUP BY has no declared groups, and delta is 0%s",
+                              named == nullptr ? "" : psprintf(": ask for some, WHERE %s IN (VALUE, ...)", named)),
+                     groups_remedy(question, true));
+    }
     if (mechanism == privacy::Mechanism::gaussian)
         refuse_value("Gaussian noise needs a delta above 0", "Pass delta => 1e-6, for instance.");
 }

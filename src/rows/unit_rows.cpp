@@ -168,8 +168,7 @@ static Node *clamped(const Resolved &resolved) {
     const bool number = is_numeric(resolved);
     if (!span.bounded() && number)
         refuse_unbounded(resolved.question,
-                         written_text(resolved.question,
-                                      list_make1(linitial_node(TargetEntry, resolved.asked->args)->expr)));
+                         reinterpret_cast<Node *>(linitial_node(TargetEntry, resolved.asked->args)->expr), true);
     const Oid type = getBaseType(exprType(resolved.argument));
     if (!span.bounded())
         return resolved.argument;

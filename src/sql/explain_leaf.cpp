@@ -212,6 +212,7 @@ void explain_leaf(Call *call, const List *earlier, const List *asked_before, con
     release::Terms terms = resolved.terms;
     verdict->units = question->units;
     verdict->style = query::style_of_dates(leaf->query);
+    verdict->beyond = question->beyond;
     verdict->lacks_null = release::null_text(question);
     verdict->narrowed = rows::text_of_narrowed(question);
     verdict->rows_per_group = rows::is_spread(question) ? question->rows_per_group : 0;

@@ -31,7 +31,8 @@ static const char *advice(const Verdict &verdict) {
                                       : "a column with declared groups");
     StringInfoData text;
     initStringInfo(&text);
-    for (const char *one : {text_of_dates(verdict.style), verdict.narrowed, verdict.lacks_null, verdict.clipped})
+    for (const char *one : {verdict.beyond, text_of_dates(verdict.style), verdict.narrowed, verdict.lacks_null,
+                            verdict.clipped})
         if (one != nullptr)
             appendStringInfo(&text, "%s%s", text.len > 0 ? "; " : "", one);
     return text.len > 0 ? text.data : nullptr;

@@ -119,6 +119,13 @@ static void say_hidden(const query::Leaf *leaf, const release::Judged &judged, q
         add(said, "dp_rdr.noise = hide left out nothing: the statement aggregates or joins the answer");
 }
 
+// Tells of a view's limit once, whatever is asked of it.
+static void say_limit(Oid view, const char *text, Said *said) {
+    said->told = told_of(view);
+    said->always = false;
+    say(said, release::notice_limit, text);
+}
+
 void tell(const query::Leaf *leaf, const release::Facts &facts, query::Use use) {
     static TimestampTz statement = 0;
     if (statement != GetCurrentStatementStartTimestamp())
@@ -129,10 +136,13 @@ void tell(const query::Leaf *leaf, const release::Facts &facts, query::Use use) 
     initStringInfo(&said.text);
     if (facts.thresholded)
         say_withheld(facts, use, &said);
-    for (int i = 0; i < release::nnotices; i++)
+    if (judged.texts[release::notice_beyond] != nullptr && !is_silent()) // constants decide, which shapes lack
+        add(&said, judged.texts[release::notice_beyond]);
+    for (int i = release::notice_beyond + 1; i < release::notice_limit; i++)
         say(&said, static_cast<release::Notice>(i), judged.texts[i]);
     say(&said, release::notice_dates, text_of_dates(query::style_of_dates(leaf->query)));
     say_hidden(leaf, judged, use, &said);
+    say_limit(leaf->view, judged.texts[release::notice_limit], &said);
     const bool hides = leaf->nkeys > 0 && !facts.thresholded && use != query::Use::computed;
     if (said.text.len > 0)
         ereport(NOTICE, (errmsg("%s", said.text.data),
