@@ -65,35 +65,27 @@ static void add_exists(const Builder &builder, const query::SemiJoin *semi) {
 namespace {
 struct Placed {
     query::SemiJoin *semi;
-    query::Source sources[query::max_sources];
-    std::string *bytes; // of a plan of it alone
+    const query::Leaf *alone; // FROM, then its sources
+    std::string *bytes;       // of a plan of that
 };
 } // namespace
 
-// Numbers the sources of a sub-SELECT behind those of FROM, wherever they stand. Core region.
-static void number_from(uint32 behind, uint32 first, plan::Expression *expression) {
-    for (plan::Node &node : *expression)
-        if (node.op == plan::Op::column && node.number >= first)
-            node.number -= first - behind;
-}
-
 static Placed placed(const query::Leaf *leaf, query::SemiJoin *semi, ParamListInfo parameters) {
-    Placed one = {semi, {}, border::context_new<std::string>()};
-    memcpy(one.sources, leaf->sources + semi->source, sizeof(query::Source) * semi->nsources);
-    const Builder builder = {leaf, border::context_new<plan::Plan>()};
-    for (int i = 0; i < semi->nsources; i++)
-        add_source(builder, one.sources[i]);
+    auto *alone = static_cast<query::Leaf *>(palloc(sizeof(query::Leaf)));
+    *alone = *leaf;
+    alone->nsources = leaf->njoined + semi->nsources;
+    memcpy(alone->sources + leaf->njoined, leaf->sources + semi->source, sizeof(query::Source) * semi->nsources);
     query::SemiJoin folded = *semi;
+    folded.source = leaf->njoined;
     folded.condition = query::fold_constants(static_cast<Node *>(copyObject(semi->condition)), parameters);
     folded.unless = query::fold_constants(static_cast<Node *>(copyObject(semi->unless)), parameters);
+    const Builder builder = {alone, border::context_new<plan::Plan>()};
+    for (int i = leaf->njoined; i < alone->nsources; i++)
+        add_source(builder, alone->sources[i]);
     add_exists(builder, &folded);
-    border::core([&] {
-        plan::Exists &exists = builder.plan->exists.front();
-        number_from(leaf->njoined, exists.first, &exists.condition);
-        exists.first = leaf->njoined;
-        *one.bytes = plan::encode(*builder.plan);
-    });
-    return one;
+    auto *bytes = border::context_new<std::string>();
+    border::core([&] { *bytes = plan::encode(*builder.plan); });
+    return {semi, alone, bytes};
 }
 
 void order_exists(query::Leaf *leaf, ParamListInfo parameters) {
@@ -114,7 +106,7 @@ void order_exists(query::Leaf *leaf, ParamListInfo parameters) {
         int *place = &place_of[semi->source];
         if (*place == 0) {
             *place = next;
-            memcpy(leaf->sources + next, all[i].sources, sizeof(query::Source) * semi->nsources);
+            memcpy(leaf->sources + next, all[i].alone->sources + leaf->njoined, sizeof(query::Source) * semi->nsources);
             next += semi->nsources;
         }
         semi->source = *place;
