@@ -5,6 +5,7 @@
 
 #include "border/each.hpp"
 #include "border/guard.hpp"
+#include "border/walk.hpp"
 #include "catalog/decimals.hpp"
 #include "query/thresholds.hpp"
 #include "query/total_table.hpp"
@@ -29,6 +30,7 @@ static Range unknown() {
 }
 
 static Range walk(Node *node, const Walk *with);
+static bool is_short(Node *value, int times);
 
 // ---- constants -----------------------------------------------------------------------------------------------------
 
@@ -373,11 +375,114 @@ static Span mapped(Rule rule, const Span &a, int constant) {
     }
 }
 
+// ---- where NULL can be ---------------------------------------------------------------------------------------------
+
+static bool are_short(const List *values, int times) {
+    for (auto *one : border::each<Node>(values))
+        if (!is_short(one, times))
+            return false;
+    return true;
+}
+
+// Whether a numeric has at most 38 digits before and behind the point; or is arithmetic of such ones, a few times: then no total function
+// takes it for too long or too large (sql/total_numbers).
+static bool is_short(Node *value, int times) {
+    constexpr int most_digits = 38;
+    int32 typmod = exprTypmod(value);
+    const Oid type = getBaseTypeAndTypmod(exprType(value), &typmod);
+    if (IsA(value, Const))
+        return castNode(Const, value)->constisnull || is_integer(type) ||
+               (type == NUMERICOID && toast_raw_datum_size(castNode(Const, value)->constvalue) <= most_digits / 2);
+    if (type != NUMERICOID)
+        return is_integer(type);
+    if (typmod >= VARHDRSZ)
+        return ((typmod - VARHDRSZ) >> 16 & 0xffff) <= most_digits;
+    if (IsA(value, CoalesceExpr) || IsA(value, MinMaxExpr))
+        return are_short(IsA(value, MinMaxExpr) ? castNode(MinMaxExpr, value)->args : castNode(CoalesceExpr, value)->args,
+                         times);
+    const Rule rule = rule_of(value);
+    List *arguments = IsA(value, OpExpr)     ? castNode(OpExpr, value)->args
+                      : IsA(value, FuncExpr) ? castNode(FuncExpr, value)->args
+                                             : NIL;
+    return arguments != NIL && times > 0 && (is_arithmetic(rule) || rule == Rule::kept) && are_short(arguments, times - 1);
+}
+
+constexpr int most_arithmetic = 2; // its results are below 10^152
+
 // The size of what is stored decides whether it is looked at (query/cost): a long value may count as NULL.
 static bool has_any_size(Node *value) {
     int32 typmod = exprTypmod(value);
     Oid type = getBaseTypeAndTypmod(exprType(value), &typmod);
-    return !IsA(value, Const) && get_typlen(type) == -1 && !(type == NUMERICOID && typmod >= VARHDRSZ);
+    return !IsA(value, Const) && get_typlen(type) == -1 && !is_short(value, most_arithmetic) &&
+           !(type == NUMERICOID && typmod >= VARHDRSZ);
+}
+
+static bool fits(const Span &span, Oid type) {
+    const double end = type == INT2OID ? 0x1p15 : type == INT4OID ? 0x1p31 : 0x1p53;
+    return is_integer(type) && span.low >= -end && span.high < end;
+}
+
+// NaN is above all numbers, so an upper bound keeps it out.
+static bool find_nan(Node *node, void *context) {
+    auto *with = static_cast<const Walk *>(context);
+    if (node == nullptr)
+        return false;
+    if (!IsA(node, Var))
+        return border::walk_expression(node, find_nan, context);
+    const Oid type = getBaseType(castNode(Var, node)->vartype);
+    return (is_float(type) || type == NUMERICOID) && walk(node, with).span.high == Span::nowhere;
+}
+
+static bool may_be_nan(Node *value, const Walk *with) {
+    return find_nan(value, const_cast<Walk *>(with));
+}
+
+static bool is_bucket(const List *arguments, const Walk *with) {
+    constexpr double most = 1000000;
+    Span ends[3];
+    for (int i = 1; i <= 3; i++) {
+        auto *end = static_cast<Node *>(list_nth(arguments, i));
+        ends[i - 1] = walk(end, with).span;
+        if (!IsA(end, Const) || ends[i - 1].low != ends[i - 1].high)
+            return false;
+    }
+    return ends[0].low != ends[1].low && ends[2].low >= 1 && ends[2].low <= most;
+}
+
+// Tells whether a call gives a value wherever its arguments are values.
+static bool has_always_value(Rule rule, List *arguments, Oid result, const Span &span, const Walk *with) {
+    auto *first = static_cast<Node *>(linitial(arguments));
+    const Span divisor = walk(static_cast<Node *>(llast(arguments)), with).span;
+    switch (rule) {
+    case Rule::over:
+    case Rule::modulo:
+        if (divisor.low <= 0 && divisor.high >= 0)
+            return false;
+        [[fallthrough]];
+    case Rule::plus:
+    case Rule::minus:
+    case Rule::times:
+    case Rule::negated:
+    case Rule::absolute:
+        return fits(span, result) || (result == NUMERICOID && are_short(arguments, most_arithmetic));
+    case Rule::cast:
+        return is_float(result) ? is_short(first, most_arithmetic) : fits(span, result) && !may_be_nan(first, with);
+    case Rule::bucket:
+        return is_bucket(arguments, with) && !has_any_size(first) && !may_be_nan(first, with);
+    case Rule::place:
+        return IsA(llast(arguments), Const) && !has_any_size(first);
+    default:
+        return false;
+    }
+}
+
+static Range with_nulls(Range range, Oid function, List *arguments, Oid result, const Walk *with) {
+    bool nullable = !range.nullable || arguments == NIL ||
+                    !has_always_value(rule_of(function), arguments, getBaseType(result), range.span, with);
+    for (auto *one : border::each<Node>(nullable ? NIL : arguments))
+        nullable = nullable || walk(one, with).nullable;
+    range.nullable = range.nullable && nullable;
+    return range;
 }
 
 // Comparisons give NULL for NULL alone; of other functions nobody says.
@@ -435,10 +540,13 @@ static Range range_of_call(Oid function, List *arguments, Oid result, const Walk
     switch (rule) {
     case Rule::bucket:
         return Range{span_of_buckets(arguments, with), true};
-    case Rule::place:
-        return Range{span_of_places(thresholds_of(argument(arguments, 1), span_of_constant),
-                                    walk(argument(arguments, 0), with).span),
-                     true};
+    case Rule::place: {
+        const Thresholds thresholds = thresholds_of(argument(arguments, 1), span_of_constant);
+        Span places = span_of_places(thresholds, walk(argument(arguments, 0), with).span);
+        if (may_be_nan(argument(arguments, 0), with))
+            places.high = Max(places.high, thresholds.n);
+        return Range{places, true};
+    }
     case Rule::characters:
         return Range{length_of(argument(arguments, 0), 1), true};
     case Rule::bytes:
@@ -583,12 +691,14 @@ static Range range_of_node(Node *node, const Walk *with) {
         return walk(reinterpret_cast<Node *>(castNode(CollateExpr, node)->arg), with);
     case T_FuncExpr: {
         auto *call = castNode(FuncExpr, node);
-        return range_of_call(call->funcid, call->args, call->funcresulttype, with);
+        return with_nulls(range_of_call(call->funcid, call->args, call->funcresulttype, with), call->funcid, call->args,
+                          call->funcresulttype, with);
     }
     case T_OpExpr: {
         auto *call = castNode(OpExpr, node);
         set_opfuncid(call);
-        return range_of_call(call->opfuncid, call->args, call->opresulttype, with);
+        return with_nulls(range_of_call(call->opfuncid, call->args, call->opresulttype, with), call->opfuncid, call->args,
+                          call->opresulttype, with);
     }
     case T_NullIfExpr:
         return range_of_nullif(reinterpret_cast<OpExpr *>(node), with);
@@ -619,6 +729,11 @@ static Range walk(Node *node, const Walk *with) {
 Range range_of(Node *expression, ColumnRange of_column, void *context, NarrowRange narrow) {
     const Walk with = {of_column, context, narrow};
     return walk(expression, &with);
+}
+
+bool gives_nan(Node *expression, ColumnRange of_column, void *context, NarrowRange narrow) {
+    const Walk with = {of_column, context, narrow};
+    return may_be_nan(expression, &with);
 }
 
 } // namespace dp::query

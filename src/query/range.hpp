@@ -31,4 +31,7 @@ privacy::Span span_of_type(Oid type);
 // Decimals that its values have at most; -1: nobody knows.
 int decimals_of_type(Oid type, int32 typmod);
 
+// Tells whether some column in an expression may be NaN: no upper bound keeps it out.
+bool gives_nan(Node *expression, ColumnRange of_column, void *context, NarrowRange narrow = nullptr);
+
 } // namespace dp::query

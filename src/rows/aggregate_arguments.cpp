@@ -92,6 +92,10 @@ query::Range range_over_columns(Node *expression, ColumnRanges *columns) {
     return query::range_of(expression, range_of_column, columns, narrow_range);
 }
 
+bool gives_nan_over(Node *expression, ColumnRanges *columns) {
+    return query::gives_nan(expression, range_of_column, columns, narrow_range);
+}
+
 // ---- expressions ---------------------------------------------------------------------------------------------------
 
 // Counts as if each aggregate evaluated its argument by itself, those of a triple three times, as where Citus keeps the rows, those of

@@ -22,6 +22,7 @@ struct ColumnRanges {
 ColumnRanges column_ranges(const catalog::Reading &reading, const Question *question);
 query::Range range_of_column(const Var *column, void *columns); // ColumnRanges *
 query::Range range_over_columns(Node *expression, ColumnRanges *columns); // over the tables, constants folded
+bool gives_nan_over(Node *expression, ColumnRanges *columns); // some column in it may be NaN
 // Resolves one expression over the tables, its constants folded.
 Expression resolve_expression(ColumnRanges *columns, Node *folded, query::RowCost *cost);
 // Computed once per argument that is no column: the node that is evaluated, and where its values lie.

@@ -1,5 +1,6 @@
 #include "rows/expression_groups.hpp"
 
+#include "border/each.hpp"
 #include "border/scope.hpp"
 #include "border/walk.hpp"
 #include "query/gaps.hpp"
@@ -29,26 +30,51 @@ static bool is_numbered(Node *node) {
            (rule == query::Rule::place && query::step_of(node, nothing_declared, nullptr) == 1);
 }
 
-static bool add_by_form(Node *node, Values *values);
+// Returns the expressions of which a choice gives one, or NULL; NIL: it is no choice.
+static List *results_of(Node *choice, ColumnRanges *columns) {
+    List *results = NIL;
+    if (IsA(choice, CoalesceExpr)) { // up to the first that is never NULL
+        for (auto *one : border::each<Node>(castNode(CoalesceExpr, choice)->args)) {
+            results = lappend(results, one);
+            if (!range_over_columns(one, columns).nullable)
+                break;
+        }
+    } else if (IsA(choice, MinMaxExpr))
+        results = castNode(MinMaxExpr, choice)->args;
+    else if (IsA(choice, NullIfExpr))
+        results = list_make1(linitial(reinterpret_cast<OpExpr *>(choice)->args));
+    else if (IsA(choice, CaseExpr)) {
+        for (auto *when : border::each<CaseWhen>(castNode(CaseExpr, choice)->args))
+            results = lappend(results, when->result);
+        results = castNode(CaseExpr, choice)->defresult == nullptr ? results
+                                                                   : lappend(results, castNode(CaseExpr, choice)->defresult);
+    }
+    return results;
+}
 
-static bool add_results(List *results, Values *values) {
-    ListCell *cell;
-    foreach (cell, results)
-        if (!add_by_form(static_cast<Node *>(lfirst(cell)), values))
+static bool add_by_form(Node *node, ColumnRanges *columns, Values *values);
+
+static bool add_results(const List *results, ColumnRanges *columns, Values *values) {
+    for (auto *one : border::each<Node>(results))
+        if (!add_by_form(one, columns, values))
             return false;
     return true;
 }
 
-static bool add_results_of_case(const CaseExpr *choice, Values *values) {
-    ListCell *cell;
-    foreach (cell, choice->args)
-        if (!add_by_form(reinterpret_cast<Node *>(lfirst_node(CaseWhen, cell)->result), values))
+// Adds the buckets of a choice: those of what it chooses from.
+static bool add_places_of(const FuncExpr *call, const List *results, ColumnRanges *columns, Values *values) {
+    for (auto *one : border::each<Node>(results)) {
+        auto *of_one = static_cast<FuncExpr *>(copyObjectImpl(call));
+        linitial(of_one->args) = one;
+        const bool is_null = IsA(one, Const) && castNode(Const, one)->constisnull;
+        if (!is_null && !add_by_form(reinterpret_cast<Node *>(of_one), columns, values))
             return false;
-    return choice->defresult == nullptr || add_by_form(reinterpret_cast<Node *>(choice->defresult), values);
+    }
+    return results != NIL;
 }
 
-// Adds the values that the expression gives whatever its columns hold. The caller adds NULL where it can be.
-static bool add_by_form(Node *node, Values *values) {
+// Adds the values that the expression gives whatever its columns hold between their bounds. The caller adds NULL where it can be.
+static bool add_by_form(Node *node, ColumnRanges *columns, Values *values) {
     check_stack_depth();
     CHECK_FOR_INTERRUPTS();
     if (values->too_many)
@@ -59,21 +85,17 @@ static bool add_by_form(Node *node, Values *values) {
             add_value(values, castNode(Const, node)->constvalue, false);
         return true;
     case T_RelabelType:
-        return add_by_form(reinterpret_cast<Node *>(castNode(RelabelType, node)->arg), values);
-    case T_CaseExpr:
-        return add_results_of_case(castNode(CaseExpr, node), values);
-    case T_CoalesceExpr:
-        return add_results(castNode(CoalesceExpr, node)->args, values);
-    case T_MinMaxExpr:
-        return add_results(castNode(MinMaxExpr, node)->args, values);
-    case T_NullIfExpr:
-        return add_by_form(static_cast<Node *>(linitial(reinterpret_cast<OpExpr *>(node)->args)), values);
+        return add_by_form(reinterpret_cast<Node *>(castNode(RelabelType, node)->arg), columns, values);
     default:
         break;
     }
+    if (const List *results = results_of(node, columns))
+        return add_results(results, columns, values);
+    if (query::rule_of(node) == query::Rule::place && IsA(node, FuncExpr))
+        if (const List *results = results_of(static_cast<Node *>(linitial(castNode(FuncExpr, node)->args)), columns))
+            return add_places_of(castNode(FuncExpr, node), results, columns, values);
     if (getBaseType(exprType(node)) != BOOLOID)
-        return is_numbered(node) &&
-               add_whole_numbers(query::range_of(node, nothing_declared, nullptr).span, exprType(node), values);
+        return is_numbered(node) && add_whole_numbers(range_over_columns(node, columns).span, exprType(node), values);
     add_value(values, BoolGetDatum(false), false);
     add_value(values, BoolGetDatum(true), false);
     return true;
@@ -166,6 +188,19 @@ static bool has_bounds(Node *node, ColumnRanges *columns) {
     return true;
 }
 
+// Adds what a step gives for NaN: that, or NULL where its type has none. The last bucket of an array is among those of its range.
+static void add_step_of_nan(Node *node, Values *values) {
+    const Oid type = getBaseType(exprType(node));
+    if (type == FLOAT4OID)
+        add_value(values, Float4GetDatum(get_float4_nan()), false);
+    else if (type == FLOAT8OID)
+        add_value(values, Float8GetDatum(get_float8_nan()), false);
+    else if (type == NUMERICOID)
+        add_value(values, DirectFunctionCall1(float8_numeric, Float8GetDatum(get_float8_nan())), false);
+    else if (query::rule_of(node) != query::Rule::place)
+        add_value(values, Datum(0), true);
+}
+
 // All whole numbers that the expression gives, with NULL where one of its columns may be that.
 static bool step_values(ColumnRanges *columns, Node *node, Values *values) {
     const double step = query::step_of(node, range_of_column, columns);
@@ -176,6 +211,8 @@ static bool step_values(ColumnRanges *columns, Node *node, Values *values) {
         return false;
     if (has_nullable(node, columns))
         add_value(values, Datum(0), true);
+    if (gives_nan_over(node, columns))
+        add_step_of_nan(node, values);
     return true;
 }
 
@@ -527,10 +564,10 @@ bool derive_domain(ColumnRanges *columns, const Question *question, int key, Nod
     const bool image = add_image(columns, question, key, folded, &values); // with NULL, where it gives that
     if (image)
         refuse_empty(columns, folded, values.n == 0);
-    if (!image && !add_by_form(folded, &values))
+    if (!image && !add_by_form(folded, columns, &values))
         return false;
-    if (!image && (is_numbered(folded) && has_bounds(folded, columns) ? has_nullable(folded, columns)
-                                                                      : range_over_columns(folded, columns).nullable))
+    const bool bounded = is_numbered(folded) && has_bounds(folded, columns) && !has_nullable(folded, columns);
+    if (!image && !bounded && range_over_columns(folded, columns).nullable)
         add_value(&values, Datum(0), true);
     if (values.too_many || values.n == 0 || !make_canonical(&values, spec, image))
         return false;
