@@ -48,6 +48,9 @@ SET ROLE regress_analyst;
 SELECT a = b, c = d, e = f FROM (SELECT count(*) FILTER (WHERE age > 20 + 2) a, count(*) FILTER (WHERE age > 22) b, count(*) c, count(*) FILTER (WHERE 1 < 2) d,
     sum(age * (1 + 1)) e, sum(age * 2) f FROM shown_dp) s;
 RESET ROLE;
+-- Also of what folding makes the column itself.
+SELECT shown('SELECT sum(age), avg(CASE WHEN 1 < 2 THEN age ELSE 0 END), max(cost), max(CASE WHEN 1 > 2 THEN 0 ELSE cost END) FROM shown_dp');
+SELECT parameters ->> 'k1' AS k1, jsonb_path_query_array(parameters::jsonb, '$.measures[*].column') FROM dp_rdr.ledger_row ORDER BY id DESC LIMIT 1;
 -- Measures are described as the text has them.
 SELECT shown(U&'SELECT sum(CASE WHEN town = ''a\202Eb'' THEN age ELSE 2 * 3 END) FROM shown_dp');
 SELECT parameters -> 'measures' -> 0 ->> 'expression' FROM dp_rdr.ledger_row ORDER BY id DESC LIMIT 1;

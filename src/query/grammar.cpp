@@ -52,8 +52,7 @@ static bool identify(const Aggref *call, privacy::Aggregate *fn) {
     return true;
 }
 
-// The column under relabelings (varchar as text, a domain as its base type); null if the argument is anything else.
-static Var *argument_column(Node *argument) {
+Var *argument_column(Node *argument) {
     while (IsA(argument, RelabelType))
         argument = reinterpret_cast<Node *>(castNode(RelabelType, argument)->arg);
     return IsA(argument, Var) && castNode(Var, argument)->varno != unit_varno ? castNode(Var, argument) : nullptr;
@@ -66,10 +65,6 @@ static Node *argument_of(const Aggref *call) {
     if (takes_two_columns(call))
         return joint_argument(argument, reinterpret_cast<Node *>(lsecond_node(TargetEntry, call->args)->expr));
     return call->aggfnoid == F_PERCENTILE_CONT_FLOAT8_FLOAT8 ? before_cast_to_double(argument) : argument;
-}
-
-Var *column_of_argument(const Aggref *call) {
-    return argument_column(argument_of(call));
 }
 
 // count(1) is what some tools write for count(*).
@@ -188,7 +183,7 @@ static void set_argument(const Met *met, Aggregate *aggregate, const Aggref *cal
     Node *argument = argument_of(call);
     if (Var *column = argument_column(argument)) {
         check_condition(reinterpret_cast<Node *>(column), source);
-        aggregate->attno = column_number(column);
+        aggregate->column = column;
         return;
     }
     aggregate->argument = place_of_argument(met, argument, aggregate->fn);
@@ -221,7 +216,7 @@ static void add_aggregate(Leaf *leaf, Met *met, Aggref *call, ParseState *source
     aggregate->fn = fn;
     aggregate->node = call;
     aggregate->result_type = call->aggtype;
-    aggregate->attno = 0;
+    aggregate->column = nullptr;
     aggregate->argument = -1;
     if (is_percentile(call))
         set_percentile(aggregate, call, source);

@@ -12,8 +12,8 @@ namespace dp::query {
 // that is no facade). `source` may be null.
 Leaf *check_leaf(const Query *written, ParseState *source);
 
-// The column that an aggregate is of, without the casts that keep its order; null if it is of an expression.
-Var *column_of_argument(const Aggref *call);
+// Returns the column under relabelings (varchar as text, a domain as its base type); null if the argument is anything else.
+Var *argument_column(Node *argument);
 
 // Whether min, max or a percentile is asked for.
 bool asks_quantile(const Leaf *leaf);

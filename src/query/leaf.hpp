@@ -56,11 +56,11 @@ struct Key {
 
 struct Aggregate {
     privacy::Aggregate fn;
-    AttrNumber attno; // column_number of the argument, if it is a column; 0 for count(*) and expressions
-    int argument;     // into Leaf::arguments, or -1
-    int filter;       // index into Leaf::filters, or -1
-    Node *fraction;   // of a percentile, as parsed; else null
-    bool descending;  // a percentile of values in descending order
+    Var *column;     // the argument, if it is a column; null for count(*) and expressions
+    int argument;    // into Leaf::arguments, or -1
+    int filter;      // index into Leaf::filters, or -1
+    Node *fraction;  // of a percentile, as parsed; else null
+    bool descending; // a percentile of values in descending order
     Oid result_type;
     Aggref *node; // as parsed
 };
@@ -79,7 +79,9 @@ struct Output {
 // Returns a number that tells the argument of one aggregate from that of another (privacy::AggregateCall); -1: rows are counted.
 inline int argument_number(const Aggregate &aggregate) {
     constexpr int behind_columns = 65536;
-    return aggregate.attno > 0 ? aggregate.attno : aggregate.argument >= 0 ? behind_columns + aggregate.argument : -1;
+    return aggregate.column != nullptr ? column_number(aggregate.column)
+           : aggregate.argument >= 0   ? behind_columns + aggregate.argument
+                                       : -1;
 }
 
 // How much of one unit is wanted, where a unit may have several rows (query/asked_limits); 0: what is declared.

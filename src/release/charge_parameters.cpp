@@ -38,9 +38,8 @@ static void describe_measure(StringInfo json, const rows::Question *question, in
                          float8out_internal(static_cast<double>(measure.fraction) / privacy::fraction_one),
                          question->grids[j]->cells);
     if (measure.argument >= 0) {
-        int call = measure.calls.front();
-        bool column = question->argument_columns[call] != InvalidAttrNumber;
-        appendStringInfoString(json, column ? ", \"column\": " : ", \"expression\": ");
+        const bool is_column = question->leaf->aggregates[measure.calls.front()].column != nullptr;
+        appendStringInfoString(json, is_column ? ", \"column\": " : ", \"expression\": ");
         describe_arguments(json, question, j);
     }
     if (const privacy::Bounds *second = rows::bounds_of_x(question, j))

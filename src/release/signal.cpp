@@ -190,7 +190,7 @@ static const rows::Question *count_of(const rows::Question *question, const Wish
     leaf->nkeys = 0;
     leaf->naggregates = leaf->noutputs = 1;
     leaf->aggregates = static_cast<query::Aggregate *>(palloc0(sizeof(query::Aggregate)));
-    leaf->aggregates[0] = query::Aggregate{privacy::Aggregate::count_star, 0, -1, -1, nullptr, false, INT8OID, nullptr};
+    leaf->aggregates[0] = query::Aggregate{privacy::Aggregate::count_star, nullptr, -1, -1, nullptr, false, INT8OID, nullptr};
     leaf->outputs = static_cast<query::Output *>(palloc0(sizeof(query::Output)));
     leaf->outputs[0] = query::Output{false, 0, "signal", query::Part::value};
     auto *measures = border::context_new<std::vector<privacy::Measure>>();
@@ -211,7 +211,6 @@ static const rows::Question *count_of(const rows::Question *question, const Wish
     count->norms = norms;
     count->bounds = static_cast<const privacy::Bounds **>(palloc0(sizeof(privacy::Bounds *)));
     count->second_bounds = nullptr;
-    count->argument_columns = static_cast<AttrNumber *>(palloc0(sizeof(AttrNumber)));
     count->measure_of = static_cast<int *>(palloc0(sizeof(int)));
     count->decimals = static_cast<int *>(palloc(sizeof(int)));
     count->decimals[0] = -1;

@@ -58,7 +58,7 @@ static bool collect_columns(Node *node, void *context) {
 // The column that a measure sums; 0: it sums an expression, or counts, or what is read is made of it.
 static AttrNumber summed_column(const rows::Question *question, int j) {
     const bool summed = question->bounds[j] != nullptr && question->grids[j] == nullptr;
-    return summed ? question->argument_columns[(*question->measures)[j].calls.front()] : InvalidAttrNumber;
+    return summed ? rows::argument_column(question, (*question->measures)[j].calls.front()) : InvalidAttrNumber;
 }
 
 static void choose_columns(Projection *projection, bool keep_records) {
@@ -76,8 +76,8 @@ static void choose_columns(Projection *projection, bool keep_records) {
     if (!keep_records)
         return;
     for (int i = 0; i < question->leaf->naggregates; i++)
-        if (question->argument_columns[i] > 0)
-            projection->columns = list_append_unique_int(projection->columns, question->argument_columns[i]);
+        if (question->arguments[i] != nullptr)
+            projection->columns = list_append_unique_int(projection->columns, rows::argument_column(question, i));
     for (int i = 0; i < list_length(question->leaf->arguments); i++)
         collect_columns(question->expressions[i].node, &projection->columns);
     collect_columns(question->where, &projection->columns);

@@ -254,7 +254,7 @@ const privacy::Bounds *argument_bounds(const catalog::Reading &reading, const Qu
     if (expression == nullptr && question->narrowed[aggregate] != nullptr)
         return question->narrowed[aggregate];
     if (expression == nullptr)
-        return bounds_of_column(reading, question, question->argument_columns[aggregate],
+        return bounds_of_column(reading, question, argument_column(question, aggregate),
                                 written_text(question, written_arguments(question->leaf->aggregates[aggregate])));
     if (expression->bounds == nullptr)
         refuse_part(reading, question, aggregate, 0);

@@ -2,6 +2,7 @@
 
 #include "query/constants.hpp"
 #include "query/from.hpp"
+#include "query/grammar.hpp"
 #include "query/two_columns.hpp"
 
 namespace dp::rows {
@@ -40,9 +41,11 @@ static bool is_always_true(Node *filter) {
            DatumGetBool(castNode(Const, filter)->constvalue);
 }
 
-// Makes one measure, charged once, of aggregates that folding has made equal.
+// Makes one measure, charged once, of aggregates that folding has made equal: of one expression, or of one column.
 static void merge_equal(const query::Leaf *leaf, query::Aggregate *aggregate) {
-    aggregate->argument = first_equal(leaf->arguments, aggregate->argument);
+    if (aggregate->argument >= 0)
+        aggregate->column = query::argument_column(static_cast<Node *>(list_nth(leaf->arguments, aggregate->argument)));
+    aggregate->argument = aggregate->column != nullptr ? -1 : first_equal(leaf->arguments, aggregate->argument);
     aggregate->filter = first_equal(leaf->filters, aggregate->filter);
     if (aggregate->filter >= 0 && is_always_true(static_cast<Node *>(list_nth(leaf->filters, aggregate->filter))))
         aggregate->filter = -1;

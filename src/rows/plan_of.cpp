@@ -197,7 +197,7 @@ static plan::Kind kind_of(const privacy::Measure &measure) {
 
 static void add_argument(const query::Leaf *leaf, const query::Aggregate &aggregate, plan::Measure *into) {
     if (aggregate.argument < 0)
-        return add_column(leaf, query::column_of_argument(aggregate.node), appended(&into->arguments));
+        return add_column(leaf, aggregate.column, appended(&into->arguments));
     auto *argument = static_cast<Node *>(list_nth(leaf->arguments, aggregate.argument));
     const List *parts = query::joint_parts(argument);
     ListCell *cell;

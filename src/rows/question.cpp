@@ -134,6 +134,11 @@ Node *folded_argument_node(const Question *question, int aggregate) {
     return another(expression != nullptr ? expression->folded : question->arguments[aggregate]);
 }
 
+AttrNumber argument_column(const Question *question, int aggregate) {
+    Node *column = question->arguments[aggregate];
+    return column == nullptr ? InvalidAttrNumber : query::column_number(castNode(Var, column));
+}
+
 int argument_decimals(const Question *question, int aggregate) {
     if (const Expression *expression = expression_of(question, aggregate))
         return expression->decimals;

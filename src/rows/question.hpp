@@ -123,8 +123,7 @@ struct Question {
     Node **keys;      // over the tables, per key; like the conditions total, their constants folded
     AttrNumber *
         key_columns; // query::column_number of the tables', per key; 0 for an expression, also one that we have made of a column
-    AttrNumber *argument_columns; // the same of arguments, per aggregate; 0 for count(*) and expressions
-    Node **arguments;             // Var *, of those; null for the others
+    Node **arguments;                 // Var *: per aggregate; null for count(*) and expressions
     const privacy::Bounds **narrowed; // per aggregate, of a column whose bounds WHERE narrows or gives; else null
     Expression *expressions;      // per argument of the leaf that is no column
     bool thresholded;
@@ -213,6 +212,8 @@ bool is_nullable_column(Oid relation, AttrNumber attno);
 Node *argument_node(const Question *question, int aggregate);
 // Over the tables, as it was written, with its constants evaluated; a copy.
 Node *folded_argument_node(const Question *question, int aggregate);
+// Returns the number of the column that an aggregate is of; 0: it is of none.
+AttrNumber argument_column(const Question *question, int aggregate);
 // Returns how many decimals values within the bounds have at most; -1: nobody knows.
 int argument_decimals(const Question *question, int aggregate);
 // Returns an argument that is no column; null: it is one, or there is none.

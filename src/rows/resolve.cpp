@@ -169,14 +169,9 @@ static List *map_leaf(Question *question, ColumnRanges *columns) {
     resolve_arguments(columns, question, &cost);
     limit_cost(question, &cost);
     add_view_conditions(question, views);
-    question->argument_columns = static_cast<AttrNumber *>(palloc0(sizeof(AttrNumber) * (leaf->naggregates + 1)));
     question->arguments = static_cast<Node **>(palloc0(sizeof(Node *) * (leaf->naggregates + 1)));
-    for (int i = 0; i < leaf->naggregates; i++) {
-        question->argument_columns[i] = map_number(question, leaf->aggregates[i].attno);
-        if (question->argument_columns[i] > 0)
-            question->arguments[i] =
-                map_to_tables(reinterpret_cast<Node *>(query::column_of_argument(leaf->aggregates[i].node)), question);
-    }
+    for (int i = 0; i < leaf->naggregates; i++)
+        question->arguments[i] = map_to_tables(reinterpret_cast<Node *>(leaf->aggregates[i].column), question);
     narrow_columns(columns, question);
     return folded_keys(question);
 }

@@ -202,7 +202,7 @@ const char *expression_text(const Question *question, const List *expressions) {
 const char *argument_text(const Question *question, int aggregate) {
     const query::Aggregate &call = question->leaf->aggregates[aggregate];
     if (call.argument < 0)
-        return column_name(question, question->argument_columns[aggregate]);
+        return column_name(question, argument_column(question, aggregate));
     return expression_text(question, written_arguments(call));
 }
 
