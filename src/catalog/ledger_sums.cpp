@@ -1,7 +1,5 @@
 #include "catalog/ledger_sums.hpp"
 
-#include <algorithm>
-
 #include "privacy/standing.hpp"
 
 #include "catalog/described_row.hpp"

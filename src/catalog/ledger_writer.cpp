@@ -1,7 +1,6 @@
 // It has its own process and transaction, so nothing that the caller does or fails to do later takes a charge back.
 #include "catalog/ledger_writer.hpp"
 
-#include <algorithm>
 #include <csignal>
 
 #include "border/scope.hpp"

@@ -2,7 +2,6 @@
 
 #include "border/versions.hpp"
 #include "border/walk.hpp"
-#include "catalog/facade.hpp"
 #include "catalog/foreign_code.hpp"
 #include "catalog/foreign_part.hpp"
 #include "catalog/lookup.hpp"

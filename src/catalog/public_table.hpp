@@ -10,8 +10,6 @@ namespace dp::catalog {
 
 // Declared for these people.
 bool is_public_table(const Reading &reading, Oid relation, const pg_uuid_t &domain);
-// Of a domain: oid, ascending, also those that are gone.
-List *public_tables(const Reading &reading, const pg_uuid_t &domain);
 
 // Refuses (55000, with the remedy) what cannot be a public table beside tables of this owner, or no longer can: other kinds than plain
 // and partitioned tables and materialized views; what is not permanent, a part of another table, protected, or has a protected

@@ -3,7 +3,6 @@
 #include "border/scope.hpp"
 #include "border/versions.hpp"
 #include "catalog/ledger.hpp"
-#include "catalog/ledger_writer.hpp"
 #include "keeper/queue.hpp"
 #include "keeper/serving.hpp"
 #include "keeper/start.hpp"

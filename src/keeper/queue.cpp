@@ -1,7 +1,6 @@
 #include "keeper/queue.hpp"
 
 #include "border/versions.hpp"
-#include "keeper/start.hpp"
 
 namespace dp::keeper {
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
-#include <limits>
 
 #include "privacy/exact.hpp"
 #include "privacy/numbers.hpp"

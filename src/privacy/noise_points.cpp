@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "privacy/calibration.hpp"
 #include "privacy/numbers.hpp"
 
 namespace dp::privacy {

@@ -60,12 +60,6 @@ double laplace_excess(double k, double a, double falling) {
 
 } // namespace
 
-PairTotals pair_totals(const Bounds &bounds, double count, long double sum) {
-    const long double middle = 0.5L * bounds.low + 0.5L * bounds.high, half = 0.5L * bounds.high - 0.5L * bounds.low;
-    const double difference = static_cast<double>((sum - count * middle) / half);
-    return {count, std::min(std::max(difference, -count), count)};
-}
-
 // ---- the average ---------------------------------------------------------------------------------------------------
 
 // u = Z1 + Z0 and w = Z1 - Z0 have the joint density e^(-max(|u|,|w|))/8 in units of the scale for Laplace noise, and are

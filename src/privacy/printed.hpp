@@ -13,8 +13,6 @@ struct PairTotals {
     double count = 0;
     double difference = 0;
 };
-// From how many values there are and their sum; every value is within the bounds.
-PairTotals pair_totals(const Bounds &bounds, double count, long double sum);
 
 // The printed average as a position A on [-1, 1] between the bounds: clamp((s1 - s0) / max(1, s1 + s0)).
 class PrintedAverage {

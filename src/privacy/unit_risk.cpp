@@ -1,7 +1,6 @@
 #include "privacy/unit_risk.hpp"
 
 #include <algorithm>
-#include <cmath>
 
 namespace dp::privacy {
 

@@ -9,7 +9,6 @@
 #include "catalog/facade.hpp"
 #include "catalog/public_table.hpp"
 #include "query/flatten_subselects.hpp"
-#include "query/from.hpp"
 #include "query/limits.hpp"
 #include "query/hints.hpp"
 #include "query/total_table.hpp"
@@ -183,10 +182,9 @@ static Opened open_sources(const Reading *reading, const Found &found, const Lis
     Leaf *leaf = reading->leaf;
     Opened opened = {leaf->nsources, list_length(relations), nullptr, nullptr};
     check_form(query, reading, found);
-    ListCell *cell;
-    foreach (cell, relations) {
-        refuse_if(!lfirst_node(RangeTblEntry, cell)->inh, "ONLY", only_remedy, reading, found);
-        add_source(reading, lfirst_node(RangeTblEntry, cell));
+    for (auto *relation : border::each<RangeTblEntry>(relations)) {
+        refuse_if(!relation->inh, "ONLY", only_remedy, reading, found);
+        add_source(reading, relation);
     }
     (void)check_column_collation(query->jointree->quals, reading->source);
     (void)check_column_collation(found.link->testexpr, reading->source);
@@ -294,11 +292,9 @@ static void check_joined_inside(const Reading *reading, const Found &found, cons
     const List *conjuncts = conjuncts_of(opened.condition(), NIL);
     for (bool more = true; more;) {
         more = false;
-        ListCell *cell;
-        foreach (cell, conjuncts) {
+        for (auto *conjunct : border::each<Node>(conjuncts)) {
             Bitmapset *left, *right;
-            if (!joins_two(static_cast<Node *>(lfirst(cell)), inner, &left, &right) ||
-                bms_overlap(left, reached) == bms_overlap(right, reached))
+            if (!joins_two(conjunct, inner, &left, &right) || bms_overlap(left, reached) == bms_overlap(right, reached))
                 continue;
             reached = bms_add_members(bms_add_members(reached, left), right);
             more = true;

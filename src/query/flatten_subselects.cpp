@@ -450,8 +450,8 @@ static void renumber(Query *query, const List *sources) {
     for (int i = 0; i < list_length(items); i++) {
         const int index = list_nth_node(RangeTblRef, items, i)->rtindex;
         const Alias *alias = rt_fetch(index, query->rtable)->alias;
-        entries = lappend(entries,
-                          source_entry(list_nth_oid(sources, i), alias == nullptr ? nullptr : alias->aliasname));
+        entries =
+            lappend(entries, source_entry(list_nth_oid(sources, i), alias == nullptr ? nullptr : alias->aliasname));
         ChangeVarNodes(reinterpret_cast<Node *>(query), index, first_varno + i, 0);
     }
     for (int i = 0; i < list_length(items); i++)
@@ -483,15 +483,13 @@ static bool fold_sub_selects(Node *node, void *context) {
     if (query->jointree->fromlist == NIL || !flatten_from(query))
         return false;
     List *sources = NIL;
-    ListCell *cell;
-    foreach (cell, query->jointree->fromlist) {
-        sources =
-            lappend_oid(sources, source_of_entry(rt_fetch(lfirst_node(RangeTblRef, cell)->rtindex, query->rtable)));
+    for (auto *item : border::each<RangeTblRef>(query->jointree->fromlist)) {
+        sources = lappend_oid(sources, source_of_entry(rt_fetch(item->rtindex, query->rtable)));
         if (!OidIsValid(llast_oid(sources)))
             return false;
     }
-    foreach (cell, query->jointree->fromlist) {
-        const RangeTblEntry *entry = rt_fetch(lfirst_node(RangeTblRef, cell)->rtindex, query->rtable);
+    for (auto *rangetblref : border::each<RangeTblRef>(query->jointree->fromlist)) {
+        const RangeTblEntry *entry = rt_fetch(rangetblref->rtindex, query->rtable);
         if (entry->rtekind == RTE_SUBQUERY)
             static_cast<Folded *>(context)->views.add(query, entry, entry->subquery);
     }

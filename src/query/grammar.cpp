@@ -7,8 +7,6 @@
 #include "border/grouping.hpp"
 #include "border/refuse.hpp"
 #include "border/versions.hpp"
-#include "border/walk.hpp"
-#include "catalog/facade.hpp"
 #include "catalog/settings.hpp"
 #include "query/aggregate_table.hpp"
 #include "query/distinct.hpp"

@@ -88,9 +88,8 @@ List *grouping_sets(const Query *query, const KeyPlaces &places, int keys, Parse
         refuse_part("one column under two names in different grouping sets", "Name it once.", source,
                     location_of_sets(query));
     List *sets = NIL;
-    ListCell *cell;
-    foreach (cell, expanded) {
-        Bitmapset *set = keys_of(static_cast<const List *>(lfirst(cell)), places);
+    for (auto *item : border::each<const List>(expanded)) {
+        Bitmapset *set = keys_of(item, places);
         if (!contains(sets, set))
             sets = lcons(set, sets); // the finest ones first
         else if (!query->groupDistinct)
@@ -179,9 +178,8 @@ static bool is_key(const TargetEntry *target, const Query *query) {
 
 static Marking keys_as_written(const Query *query) {
     Marking marking = {Distinct::none(), NIL, 0};
-    ListCell *cell;
-    foreach (cell, query->groupClause) {
-        TargetEntry *target = get_sortgroupclause_tle(lfirst_node(SortGroupClause, cell), query->targetList);
+    for (auto *item : border::each<SortGroupClause>(query->groupClause)) {
+        TargetEntry *target = get_sortgroupclause_tle(item, query->targetList);
         marking.keys.add(reinterpret_cast<Node *>(copyObject(target->expr)));
         if (marking.keys.count() > list_length(marking.targets))
             marking.targets = lappend(marking.targets, copyObject(target));
@@ -279,9 +277,8 @@ static Node *below_each_other(Node *upper, Node *lower, const Query *first) {
     both->all = true;
     both->larg = upper;
     both->rarg = lower;
-    ListCell *cell;
-    foreach (cell, first->targetList) {
-        auto *expression = reinterpret_cast<Node *>(lfirst_node(TargetEntry, cell)->expr);
+    for (auto *item : border::each<TargetEntry>(first->targetList)) {
+        auto *expression = reinterpret_cast<Node *>(item->expr);
         both->colTypes = lappend_oid(both->colTypes, exprType(expression));
         both->colTypmods = lappend_int(both->colTypmods, exprTypmod(expression));
         both->colCollations = lappend_oid(both->colCollations, exprCollation(expression));

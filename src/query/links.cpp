@@ -3,7 +3,6 @@
 #include "border/each.hpp"
 #include "border/refuse.hpp"
 #include "catalog/collation.hpp"
-#include "catalog/facade.hpp"
 #include "catalog/relations.hpp"
 #include "query/from.hpp"
 

@@ -65,10 +65,8 @@ static Column find_column(const Level *level, Node *node) {
 // Returns the group keys of a level that are columns of one facade.
 static List *keys_of_entry(const Level *level, const RangeTblEntry *entry) {
     List *columns = NIL;
-    ListCell *cell;
-    foreach (cell, level->query->groupClause) {
-        const Column column =
-            find_column(level, get_sortgroupclause_expr(lfirst_node(SortGroupClause, cell), level->query->targetList));
+    for (auto *item : border::each<SortGroupClause>(level->query->groupClause)) {
+        const Column column = find_column(level, get_sortgroupclause_expr(item, level->query->targetList));
         if (column.entry == entry)
             columns = list_append_unique_int(columns, column.attno);
     }
@@ -83,10 +81,8 @@ static bool covers_unit(Oid view, const List *columns) {
 // Whether the columns of the unit of one facade are among the keys of a level.
 static bool groups_by_unit(const Level *level) {
     List *seen = NIL;
-    ListCell *cell;
-    foreach (cell, level->query->groupClause) {
-        const Column column =
-            find_column(level, get_sortgroupclause_expr(lfirst_node(SortGroupClause, cell), level->query->targetList));
+    for (auto *item : border::each<SortGroupClause>(level->query->groupClause)) {
+        const Column column = find_column(level, get_sortgroupclause_expr(item, level->query->targetList));
         if (column.entry == nullptr || list_member_ptr(seen, column.entry))
             continue;
         if (covers_unit(column.view, keys_of_entry(level, column.entry)))
@@ -314,9 +310,8 @@ static void check_call(const Aggref *call, ParseState *source) {
     if (call->aggorder != NIL || (call->aggdistinct != NIL && fn != UnitAggregate::count_values))
         refuse_part("ORDER BY or DISTINCT in an aggregate of one person's rows",
                     "Leave it out, or count: count(DISTINCT x).", source, call->location);
-    ListCell *cell;
-    foreach (cell, call->args) {
-        auto *argument = reinterpret_cast<Node *>(lfirst_node(TargetEntry, cell)->expr);
+    for (auto *arg : border::each<TargetEntry>(call->args)) {
+        auto *argument = reinterpret_cast<Node *>(arg->expr);
         if (IsA(argument, RowExpr))
             refuse_part("count(DISTINCT ...) of several columns", row_remedy, source, call->location);
         check_condition(argument, source);

@@ -2,7 +2,6 @@
 
 #include "privacy/quantile.hpp"
 
-#include "border/versions.hpp"
 #include "query/condition.hpp"
 #include "query/hints.hpp"
 #include "query/total_table.hpp"

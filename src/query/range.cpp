@@ -592,9 +592,8 @@ static bool is_null(Node *node) {
 static Range range_of_case(const CaseExpr *choice, const Walk *with) {
     Range range = {Span{}, is_null(reinterpret_cast<Node *>(choice->defresult))};
     bool any = false;
-    ListCell *cell;
-    foreach (cell, choice->args) {
-        auto *result = reinterpret_cast<Node *>(lfirst_node(CaseWhen, cell)->result);
+    for (auto *arg : border::each<CaseWhen>(choice->args)) {
+        auto *result = reinterpret_cast<Node *>(arg->result);
         if (is_null(result))
             range.nullable = true;
         else
@@ -609,11 +608,10 @@ static Range range_of_case(const CaseExpr *choice, const Walk *with) {
 static Range range_of_coalesce(const CoalesceExpr *choice, const Walk *with) {
     Range range = {Span{}, true};
     bool any = false;
-    ListCell *cell;
-    foreach (cell, choice->args) {
-        if (is_null(static_cast<Node *>(lfirst(cell))))
+    for (auto *arg : border::each<Node>(choice->args)) {
+        if (is_null(arg))
             continue;
-        Range one = walk(static_cast<Node *>(lfirst(cell)), with);
+        Range one = walk(arg, with);
         add_choice(&range, &any, one);
         range.nullable = one.nullable;
         if (!one.nullable)
@@ -629,11 +627,10 @@ static Range range_of_extreme(const MinMaxExpr *extreme, const Walk *with) {
     Range range = {Span{}, true};
     bool any = false;
     Span limit;
-    ListCell *cell;
-    foreach (cell, extreme->args) {
-        if (is_null(static_cast<Node *>(lfirst(cell))))
+    for (auto *arg : border::each<Node>(extreme->args)) {
+        if (is_null(arg))
             continue;
-        Range one = walk(static_cast<Node *>(lfirst(cell)), with);
+        Range one = walk(arg, with);
         bool nullable = range.nullable && one.nullable;
         add_choice(&range, &any, one);
         range.nullable = nullable;

@@ -14,7 +14,6 @@
 #include "query/estimates.hpp"
 #include "query/flatten_subselects.hpp"
 #include "query/percentile_arrays.hpp"
-#include "query/from.hpp"
 #include "query/intervals.hpp"
 #include "query/limits.hpp"
 #include "query/interval_marks.hpp"

@@ -1,7 +1,5 @@
 #include "rows/cell_points.hpp"
 
-#include <cmath>
-
 #include "privacy/joint.hpp"
 #include "privacy/joint_points.hpp"
 

@@ -3,7 +3,6 @@
 #include "border/each.hpp"
 #include "border/refuse.hpp"
 #include "query/exists.hpp"
-#include "rows/nodes.hpp"
 #include "rows/texts.hpp"
 
 namespace dp::rows {

@@ -5,7 +5,6 @@
 #include "border/hooks.hpp"
 #include "border/refuse.hpp"
 #include "border/scope.hpp"
-#include "catalog/facade.hpp"
 #include "catalog/foreign_part.hpp"
 #include "rows/canonical.hpp"
 #include "rows/partition_union.hpp"
@@ -93,15 +92,14 @@ static const char *column_type(Node *column) {
 static void check_column(const char *theirs, Node *column) {
     const char *ours = column_type(column);
     if (strcmp(theirs, ours) != 0)
-        ereport(ERROR,
-                (errcode(ERRCODE_DATATYPE_MISMATCH), errmsg("a column of type %s is asked for as %s", ours, theirs),
-                 errhint("Make the columns of the foreign table those of the table that it stands for.")));
+        refuse_with(ERRCODE_DATATYPE_MISMATCH, psprintf("a column of type %s is asked for as %s", ours, theirs),
+                    "Make the columns of the foreign table those of the table that it stands for.");
     Oid collation = exprCollation(column);
     if (OidIsValid(collation) && !get_collation_isdeterministic(collation))
-        ereport(ERROR, (errcode(ERRCODE_DATATYPE_MISMATCH),
-                        errmsg("a column has the nondeterministic collation %s",
-                               quote_identifier(get_collation_name(collation))),
-                        errhint("Give it the collation that it has in the foreign table.")));
+        refuse_with(
+            ERRCODE_DATATYPE_MISMATCH,
+            psprintf("a column has the nondeterministic collation %s", quote_identifier(get_collation_name(collation))),
+            "Give it the collation that it has in the foreign table.");
 }
 
 // false, or an error if the second argument has another type. For a column that has a constant in its place there; the
@@ -295,10 +293,10 @@ static bool is_away(int sqlstate) {
     ereport(LOG, (errmsg("partition %s on foreign server %s cannot be asked: %s", name, server, error->message),
                   error->detail == nullptr ? 0 : errdetail_internal("%s", error->detail)));
     if (is_away(error->sqlerrcode))
-        ereport(ERROR, (errcode(ERRCODE_FDW_UNABLE_TO_ESTABLISH_CONNECTION),
-                        errmsg("partition %s of %s cannot be reached", name, question->settings->relation_name),
-                        errdetail("Nothing was charged."),
-                        errhint("Ask again later. The controller finds out more by SELECT count(*) FROM %s.", name)));
+        refuse_with(ERRCODE_FDW_UNABLE_TO_ESTABLISH_CONNECTION,
+                    psprintf("partition %s of %s cannot be reached", name, question->settings->relation_name),
+                    psprintf("Ask again later. The controller finds out more by SELECT count(*) FROM %s.", name),
+                    "Nothing was charged.");
     refuse_state(
         psprintf("partition %s of %s cannot be asked", name, question->settings->relation_name),
         psprintf("The controller finds out more by dp_find_epsilon() or SELECT count(*) FROM %s: the remote table, the "
@@ -318,9 +316,7 @@ static void start_timer() {
 }
 
 void check_remote_parts(const Question *question, const Query *statement) {
-    ListCell *cell;
-    foreach (cell, leaves_to_read(statement, question->checked)) {
-        Oid leaf = lfirst_oid(cell);
+    for (Oid leaf : border::each_oid(leaves_to_read(statement, question->checked))) {
         const char *fault;
         if (!catalog::is_foreign_table(leaf))
             continue;

@@ -1,7 +1,5 @@
 #include "rows/groups.hpp"
 
-#include <algorithm>
-
 #include "border/refuse.hpp"
 #include "border/scope.hpp"
 #include "rows/canonical.hpp"

@@ -3,7 +3,6 @@
 #include <cmath>
 
 #include "border/refuse.hpp"
-#include "border/scope.hpp"
 #include "query/constants.hpp"
 #include "rows/unit_checks.hpp"
 #include "rows/engine.hpp"

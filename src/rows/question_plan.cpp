@@ -3,7 +3,6 @@
 #include "border/scope.hpp"
 #include "query/limits.hpp"
 #include "query/parse.hpp"
-#include "query/exists.hpp"
 #include "query/grammar.hpp"
 #include "rows/folded.hpp"
 #include "rows/measures.hpp"

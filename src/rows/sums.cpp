@@ -2,13 +2,7 @@
 
 #include <cmath>
 #include <cstdlib>
-#include <cstring>
-#include <string>
 
-#include "privacy/lattice.hpp"
-
-#include "catalog/decimals.hpp"
-#include "border/guard.hpp"
 #include "border/numeric.hpp"
 #include "border/refuse.hpp"
 

@@ -2,48 +2,24 @@
 
 #include "border/each.hpp"
 #include "border/scope.hpp"
-#include "border/versions.hpp"
 #include "border/walk.hpp"
-#include "query/two_columns.hpp"
 #include "query/exists.hpp"
 #include "query/percentile.hpp"
 #include "rows/nodes.hpp"
 
 namespace dp::rows {
 
-namespace {
-enum class Aggregates : uint8 { over_views, over_tables, of_statement };
-
-struct Texts {
-    const Question *question;
-    Aggregates aggregates;
-};
-} // namespace
-
-static Node *aggregate_in_place(const Texts *texts, int number) {
-    if (texts->aggregates == Aggregates::of_statement)
-        return another(static_cast<Node *>(list_nth(texts->question->per_unit->columns, number)));
-    Node *call = static_cast<Node *>(list_nth(texts->question->leaf->per_unit->columns, number));
-    return texts->aggregates == Aggregates::over_views ? another(call) : map_to_tables(call, texts->question);
-}
-
-static Node *aggregates_in_place(Node *node, void *context) {
-    auto *texts = static_cast<const Texts *>(context);
+// Puts these columns in the place of those of unit_varno. A copy.
+static Node *in_place(Node *node, void *columns) {
     if (node == nullptr)
         return nullptr;
     if (!IsA(node, Var) || castNode(Var, node)->varno != query::unit_varno)
-        return border::mutate_expression(node, aggregates_in_place, context);
-    return aggregate_in_place(texts, castNode(Var, node)->varattno - 1);
-}
-
-Node *with_aggregates(const Question *question, Node *node, bool views) {
-    Texts texts = {question, views ? Aggregates::over_views : Aggregates::over_tables};
-    return aggregates_in_place(node, &texts);
+        return border::mutate_expression(node, in_place, columns);
+    return another(static_cast<Node *>(list_nth(static_cast<List *>(columns), castNode(Var, node)->varattno - 1)));
 }
 
 Node *with_columns(const Question *question, Node *node) {
-    Texts texts = {question, Aggregates::of_statement};
-    return aggregates_in_place(node, &texts);
+    return in_place(node, question->per_unit->columns);
 }
 
 // In the place of a join: nothing names its columns.
@@ -71,15 +47,12 @@ static const char *text_of_target(List *entries, Node *node) {
     return text + strspn(text, space);
 }
 
-static const char *text_over(const Question *question, Node *node, bool views) {
+static const char *text_over(const Question *question, Node *node) {
     List *entries = NIL;
     ListCell *cell;
     foreach (cell, question->leaf->query->rtable) {
         const Source *source = source_at(question, foreach_current_index(cell) + 1);
-        auto *entry = lfirst_node(RangeTblEntry, cell);
-        entries = lappend(entries, source == nullptr ? no_entry()
-                                   : views           ? copyObject(entry)
-                                                     : relation_entry(source->relation, true));
+        entries = lappend(entries, source == nullptr ? no_entry() : copyObject(lfirst_node(RangeTblEntry, cell)));
     }
     return text_of_target(entries, node);
 }
@@ -96,20 +69,11 @@ static RangeTblEntry *entry_of_people(const Query *below) {
     return entry;
 }
 
-const char *text_over_tables(const Question *question, Node *node) {
-    if (question->per_unit != nullptr)
-        node = with_aggregates(question, node, false);
-    if (is_joined(question))
-        return text_over(question, query::with_tests_written(question->leaf, node), false);
-    List *context = deparse_context_for(get_rel_name(question->settings->relation), question->settings->relation);
-    return deparse_expression(node, context, false, false);
-}
-
 const char *text_over_views(const Question *question, Node *node) {
     if (question->per_unit != nullptr)
-        node = with_aggregates(question, node, true);
+        node = in_place(node, question->leaf->per_unit->columns);
     if (is_joined(question))
-        return text_over(question, query::with_tests_written(question->leaf, node), true);
+        return text_over(question, query::with_tests_written(question->leaf, node));
     Oid view = question->leaf->view;
     return deparse_expression(node, deparse_context_for(get_rel_name(view), view), false, false);
 }

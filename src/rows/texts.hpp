@@ -5,12 +5,8 @@
 
 namespace dp::rows {
 
-// An expression over unit_varno with the aggregates in the place of the columns, for texts; over the views, or the tables. A copy.
-Node *with_aggregates(const Question *question, Node *node, bool views);
 // Returns a copy with the aggregates as the statement computes them: their parameters are values.
 Node *with_columns(const Question *question, Node *node);
-// An expression over the tables, as text: columns behind the names of their tables where there are several.
-const char *text_over_tables(const Question *question, Node *node);
 // Returns an expression over the views of the leaf, as text.
 const char *text_over_views(const Question *question, Node *node);
 // Returns an expression over the views as whoever asks writes it. Above one row for each person it is made of the sub-SELECT's columns;

@@ -1,21 +1,17 @@
 #include "rows/totals.hpp"
 
 #include "border/scope.hpp"
-#include "border/versions.hpp"
 #include "catalog/settings.hpp"
 #include "query/condition.hpp"
 #include "query/constants.hpp"
 #include "rows/aggregate_arguments.hpp"
 #include "rows/cell_calls.hpp"
-#include "rows/nodes.hpp"
-#include "rows/sources.hpp"
 
 namespace dp::rows {
 
 const char *text_of_summed(Node *folded, Oid relation) {
     border::SettingsScope settings = border::SettingsScope::enter();
-    const char *text =
-        deparse_expression(folded, deparse_context_for(get_rel_name(relation), relation), false, false);
+    const char *text = deparse_expression(folded, deparse_context_for(get_rel_name(relation), relation), false, false);
     settings.leave();
     return text;
 }
@@ -84,8 +80,7 @@ static const privacy::Bounds *bounds_of_sizes(const catalog::Reading &reading, c
 
 void resolve_sizes(const catalog::Reading &reading, Question *question, const char *text) {
     border::SettingsScope settings = border::SettingsScope::enter(); // under which it was printed
-    Node *folded =
-        query::fold_constants(query::check_table_expression(text, question->settings->relation), nullptr);
+    Node *folded = query::fold_constants(query::check_table_expression(text, question->settings->relation), nullptr);
     settings.leave();
     question->leaf = leaf_of_sum(question);
     ColumnRanges columns = column_ranges(reading, question);
@@ -95,11 +90,10 @@ void resolve_sizes(const catalog::Reading &reading, Question *question, const ch
     question->bounds = static_cast<const privacy::Bounds **>(palloc(sizeof(privacy::Bounds *)));
     *question->bounds = bounds_of_sizes(reading, question, folded, question->expressions->bounds);
     if (*question->bounds == nullptr)
-        ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-                        errmsg("no bounds of %s follow from what is declared of the columns of %s", text,
-                               question->settings->relation_name),
-                        errhint("dp_set_bounds(%s, COLUMN_NAME, LOW, HIGH) declares them.",
-                                quote_literal_cstr(question->settings->relation_name))));
+        refuse_state(psprintf("no bounds of %s follow from what is declared of the columns of %s", text,
+                              question->settings->relation_name),
+                     psprintf("dp_set_bounds(%s, COLUMN_NAME, LOW, HIGH) declares them.",
+                              quote_literal_cstr(question->settings->relation_name)));
     auto *measures = border::context_new<std::vector<privacy::Measure>>();
     auto *sensitivities = border::context_new<std::vector<uint64>>();
     border::core([&] {
@@ -114,8 +108,8 @@ void resolve_sizes(const catalog::Reading &reading, Question *question, const ch
 Node *size_of_row(const Question *question) {
     SpecHeader header = {};
     header.limit = 1;
-    Node *point = point_of(make_spec(question, header, list_make1_int(0), nullptr), 0,
-                           list_make1(argument_node(question, 0)));
+    Node *point =
+        point_of(make_spec(question, header, list_make1_int(0), nullptr), 0, list_make1(argument_node(question, 0)));
     return reinterpret_cast<Node *>(
         makeFuncExpr(F_ABS_INT8, INT8OID, list_make1(point), InvalidOid, InvalidOid, COERCE_EXPLICIT_CALL));
 }

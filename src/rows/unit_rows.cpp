@@ -10,7 +10,6 @@
 #include "border/walk.hpp"
 #include "catalog/domain.hpp"
 #include "catalog/ledger.hpp"
-#include "query/constants.hpp"
 #include "query/per_unit.hpp"
 #include "query/total.hpp"
 #include "rows/canonical.hpp"
@@ -65,22 +64,19 @@ static const Var *find_several(const Question *question, const Units *units, con
 
 [[noreturn]] static void refuse_several(const query::Source *source, const char *column) {
     const char *name = catalog::qualified_name(source->relation);
-    ereport(
-        ERROR,
-        (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-         errmsg("GROUP BY column %s of %s beside the columns that name a person is not supported in a query on a "
-                "restricted view",
-                column, name),
-         source->nullable ? errdetail("%s is on the nullable side of an outer join: of one person the column may "
-                                      "be NULL beside a value.",
-                                      name)
-                          : errdetail("Keys do not say that a person has one row of %s in what is joined.", name),
-         errhint("%sAggregate it there: count(*) FILTER (WHERE %s = ...), min, max or bool_or. Or group by it in a "
+    refuse_form(
+        psprintf("GROUP BY column %s of %s beside the columns that name a person is not supported in a query on a "
+                 "restricted view",
+                 column, name),
+        psprintf("%sAggregate it there: count(*) FILTER (WHERE %s = ...), min, max or bool_or. Or group by it in a "
                  "query without the sub-SELECT.",
                  source->nullable ? "Use an inner join, or name in its ON tables alone of which a person has one row. "
                                   : "",
-                 column)));
-    pg_unreachable();
+                 column),
+        source->nullable ? psprintf("%s is on the nullable side of an outer join: of one person the column may "
+                                    "be NULL beside a value.",
+                                    name)
+                         : psprintf("Keys do not say that a person has one row of %s in what is joined.", name));
 }
 
 static void check_carried(const Question *question, const Units *units) {

@@ -1,6 +1,5 @@
 #include "rows/unit_sums.hpp"
 
-#include "rows/counted_values.hpp"
 #include "rows/quantiles.hpp"
 #include "rows/units.hpp"
 

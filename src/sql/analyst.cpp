@@ -1,7 +1,6 @@
 // What an analyst meets: the facade's deny(), the release of a leaf, dp_query (doc/analyst.md).
 #include "catalog/decimals.hpp"
 #include "border/columns.hpp"
-#include "border/permissions.hpp"
 #include "border/scope.hpp"
 #include "border/versions.hpp"
 #include "catalog/facade.hpp"

@@ -4,7 +4,6 @@
 
 #include "border/scope.hpp"
 #include "catalog/decimals.hpp"
-#include "catalog/facade.hpp"
 #include "query/grammar.hpp"
 #include "rows/unit_checks.hpp"
 #include "sql/call_arguments.hpp"

@@ -1,8 +1,6 @@
 // Declares bounds and groups of columns of a protected table (doc/reference.md).
 #include "border/scope.hpp"
-#include "border/versions.hpp"
 #include "catalog/decimals.hpp"
-#include "rows/aggregate_arguments.hpp"
 #include "rows/groups.hpp"
 #include "sql/call_arguments.hpp"
 #include "sql/domain_members.hpp"

@@ -3,10 +3,7 @@
 #include <cmath>
 
 #include "border/versions.hpp"
-#include "catalog/facade.hpp"
 #include "keeper/client.hpp"
-#include "rows/sources.hpp"
-#include "rows/totals.hpp"
 #include "sql/call_arguments.hpp"
 #include "sql/controller.hpp"
 #include "sql/domain_members.hpp"

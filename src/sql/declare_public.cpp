@@ -1,6 +1,5 @@
 // dp_set_public, dp_unset_public: what protected tables may be joined with (doc/controller.md).
 #include "catalog/public_table.hpp"
-#include "catalog/facade.hpp"
 #include "sql/call_arguments.hpp"
 #include "sql/domain_members.hpp"
 #include "sql/setter.hpp"

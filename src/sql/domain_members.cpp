@@ -1,7 +1,6 @@
 // dp_set_unit, dp_set_contribution, dp_domain: whose rows protected tables have (doc/controller.md).
 #include "sql/domain_members.hpp"
 
-#include "catalog/facade.hpp"
 #include "catalog/ledger.hpp"
 #include "sql/call_arguments.hpp"
 #include "sql/result_rows.hpp"

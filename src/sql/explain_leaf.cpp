@@ -17,7 +17,6 @@
 #include "rows/unit_checks.hpp"
 #include "rows/narrowed.hpp"
 #include "sql/analyst.hpp"
-#include "sql/refusal.hpp"
 #include "sql/told.hpp"
 
 namespace dp::sql {

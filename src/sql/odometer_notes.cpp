@@ -3,7 +3,6 @@
 #include "catalog/access.hpp"
 #include "catalog/decimals.hpp"
 #include "catalog/settings.hpp"
-#include "sql/controller.hpp"
 #include "privacy/standing.hpp"
 
 using dp::catalog::Visit;

@@ -1,5 +1,4 @@
 // Sets who may ask, under which privacy preference (doc/reference.md).
-#include "border/versions.hpp"
 #include "catalog/decimals.hpp"
 #include "query/grammar.hpp"
 #include "sql/call_arguments.hpp"

@@ -2,7 +2,6 @@
 
 #include "border/versions.hpp"
 #include "catalog/decimals.hpp"
-#include "sql/call_arguments.hpp"
 
 using dp::catalog::Visit;
 

@@ -10,7 +10,6 @@
 #include "query/names.hpp"
 #include "query/outer_query.hpp"
 #include "query/rewrite.hpp"
-#include "query/grammar.hpp"
 #include "query/asked_limits.hpp"
 #include "release/approve.hpp"
 #include "release/accuracy_plan.hpp"

@@ -1,5 +1,4 @@
 // What becomes of an answer when something is computed from it: redrawing it, and signals (doc/analyst.md, doc/controller.md).
-#include "border/permissions.hpp"
 #include "border/scope.hpp"
 #include "catalog/access.hpp"
 #include "catalog/decimals.hpp"

@@ -35,10 +35,8 @@ int count_leaves(const char *text) {
 static release::Ask ask_of_leaf(const Call *call) {
     release::Ask ask;
     if (!ask_of_call(call, &ask))
-        ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-                        errmsg("the risk of a question that follows from other answers is not supported"),
-                        errdetail("What it asks for is known when the statement is executed."),
-                        errhint("Write the constants out.")));
+        refuse_form("the risk of a question that follows from other answers is not supported",
+                    "Write the constants out.", "What it asks for is known when the statement is executed.");
     (void)release::check_own_ask(&ask);
     return ask;
 }
@@ -51,20 +49,16 @@ static release::Ask ask_of_leaf(const Call *call) {
         appendStringInfo(&texts, "%s%d: %s", texts.len == 0 ? "" : "\n", foreach_current_index(cell) + 1,
                          ask_of_leaf(static_cast<Call *>(lfirst(cell))).leaf);
     if (leaf == 0)
-        ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-                        errmsg("the statement asks %d questions, and one is needed", list_length(calls)),
-                        errdetail("%s", texts.data), errhint("Pass one of them as the query.")));
-    ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-                    errmsg("leaf must be between 1 and %d, not %d", list_length(calls), leaf),
-                    errdetail("%s", texts.data), errhint("Leaves are counted as dp_risk() shows them.")));
-    pg_unreachable();
+        refuse_value(psprintf("the statement asks %d questions, and one is needed", list_length(calls)),
+                     "Pass one of them as the query.", texts.data);
+    refuse_value(psprintf("leaf must be between 1 and %d, not %d", list_length(calls), leaf),
+                 "Leaves are counted as dp_risk() shows them.", texts.data);
 }
 
 rows::Question *leaf_question(const char *text, privacy::Mechanism mechanism, int leaf) {
     if (is_leaf(text)) {
         if (leaf != 0 && leaf != 1)
-            ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("leaf must be 1, not %d", leaf),
-                            errhint("The query is one question.")));
+            refuse_value(psprintf("leaf must be 1, not %d", leaf), "The query is one question.");
         return controllers_question(text, mechanism);
     }
     List *calls = leaves_of(text);

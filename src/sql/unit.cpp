@@ -1,8 +1,6 @@
 // Reads `unit` of dp_protect() and dp_set_unit().
 #include "border/versions.hpp"
-#include "catalog/facade.hpp"
-#include "catalog/foreign_part.hpp"
-#include "sql/call_arguments.hpp"
+#include "catalog/registered.hpp"
 #include "sql/domain_members.hpp"
 #include "sql/setter.hpp"
 

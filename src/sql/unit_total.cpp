@@ -1,6 +1,4 @@
 // dp_set_total: how much the sizes of one person's values come to in a sum (formulas.md, 9.16). No row is read.
-#include "border/versions.hpp"
-#include "catalog/facade.hpp"
 #include "query/condition.hpp"
 #include "query/constants.hpp"
 #include "rows/totals.hpp"
