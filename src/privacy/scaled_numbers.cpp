@@ -1,6 +1,5 @@
 #include "privacy/scaled_numbers.hpp"
 
-#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -16,47 +15,39 @@ static bool is_outward(bool negative, Direction direction) {
     return direction == (negative ? Direction::down : Direction::up);
 }
 
-std::string scaled_text(int128 n, int exponent, Direction direction) {
-    const bool negative = n < 0;
-    cpp_int value = exact::integer(negative ? -static_cast<uint128>(n) : static_cast<uint128>(n));
-    if (exponent >= 0) {
-        value <<= static_cast<unsigned>(exponent);
-        return (negative && value != 0 ? "-" : "") + value.str();
-    }
+// Returns the size of n 2^exponent in units of 10^-places.
+static cpp_int scaled(int128 n, int exponent, unsigned places, Direction direction) {
+    cpp_int value = exact::integer(n < 0 ? -static_cast<uint128>(n) : static_cast<uint128>(n));
+    value *= boost::multiprecision::pow(cpp_int(10), places);
+    if (exponent >= 0)
+        return value << static_cast<unsigned>(exponent);
     const cpp_int divisor = cpp_int(1) << static_cast<unsigned>(-exponent);
-    cpp_int one = 1;
-    std::size_t places = 0;
-    for (; one < divisor; ++places)
-        one *= 10;
-    value *= one;
     if (direction == Direction::nearest)
-        value = (2 * value + divisor) / (2 * divisor);
-    else if (is_outward(negative, direction))
-        value = (value + divisor - 1) / divisor;
-    else
-        value /= divisor;
+        return (2 * value + divisor) / (2 * divisor);
+    if (is_outward(n < 0, direction))
+        value += divisor - 1;
+    return value / divisor;
+}
+
+std::string scaled_text(int128 n, int exponent, Direction direction) {
+    std::size_t places = 0;
+    for (cpp_int one = 1; exponent < 0 && one < cpp_int(1) << static_cast<unsigned>(-exponent); ++places)
+        one *= 10;
+    const cpp_int value = scaled(n, exponent, static_cast<unsigned>(places), direction);
     std::string text = value.str();
     if (text.size() <= places)
         text.insert(0, places + 1 - text.size(), '0');
-    text.insert(text.size() - places, ".");
-    return (negative && value != 0 ? "-" : "") + text;
+    if (places > 0)
+        text.insert(text.size() - places, ".");
+    return (n < 0 && value != 0 ? "-" : "") + text;
 }
 
 std::int64_t scaled_integer(int128 n, int exponent, Direction direction) {
-    constexpr uint128 beyond = uint128{1} << 64; // any bigint; cut there before the sign goes on, so nothing overflows
-    const uint128 magnitude = n < 0 ? -static_cast<uint128>(n) : static_cast<uint128>(n);
-    const int shift = exponent < 0 ? -exponent : exponent;
-    uint128 scaled = 0;
-    if (exponent < 0) {
-        const uint128 whole = shift <= 127 ? magnitude >> shift : 0;
-        const bool half = shift <= 127 && (magnitude >> (shift - 1) & 1) != 0;
-        const bool exact = shift <= 127 ? whole << shift == magnitude : magnitude == 0;
-        scaled = whole + (direction == Direction::nearest ? half : !exact && is_outward(n < 0, direction));
-    } else if (magnitude != 0)
-        scaled = shift < 64 && magnitude <= beyond >> shift ? magnitude << shift : beyond;
-    const auto value = static_cast<int128>(std::min(scaled, beyond));
-    constexpr int128 largest = std::numeric_limits<std::int64_t>::max();
-    return static_cast<std::int64_t>(n < 0 ? std::max(-value, -largest - 1) : std::min(value, largest));
+    constexpr auto least = std::numeric_limits<std::int64_t>::min(), most = std::numeric_limits<std::int64_t>::max();
+    cpp_int value = scaled(n, exponent, 0, direction);
+    if (n < 0)
+        value = -value;
+    return value < least ? least : value > most ? most : value.convert_to<std::int64_t>();
 }
 
 double scaled_double(int128 n, int exponent, Direction direction) {
