@@ -195,7 +195,6 @@ FROM dp_risk_records('SELECT g, count(*) FROM rk_visits_dp GROUP BY ROLLUP (g)',
 \set SHOW_CONTEXT never
 SELECT count(*) FROM dp_risk_records('SELECT g, count(*) FROM rk_visits_dp GROUP BY ROLLUP (g)', 1, leaf => 3);
 SELECT count(*) FROM dp_risk_records('SELECT count(*) FROM rk_visits_dp', 1, leaf => 2);
-CALL dp_find_epsilon('SELECT g, count(*) FROM rk_visits_dp GROUP BY ROLLUP (g)', 0.5);
 \set VERBOSITY terse
 -- One question is found and answered, whatever is made of it.
 CREATE PROCEDURE rk_find_rows(query text, INOUT chosen numeric, INOUT answer jsonb) LANGUAGE plpgsql AS $$

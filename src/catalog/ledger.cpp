@@ -205,10 +205,14 @@ Entry entry_for_selection(const Charge &what, privacy::Epsilon epsilon_svt, uint
     return entry;
 }
 
-void commit(Entry *entry) {
+bool attempt_commit(Entry *entry) {
     check_can_charge();
     delivery(entry);
-    if (entry->verdict.outcome != Outcome::committed)
+    return entry->verdict.outcome == Outcome::committed;
+}
+
+void commit(Entry *entry) {
+    if (!attempt_commit(entry))
         refuse(*entry);
 }
 

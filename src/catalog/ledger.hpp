@@ -127,7 +127,9 @@ void deliver_by(Deliver deliver);
 //   55000 "charge was not committed; no answer is released"  with the cause in the hint (no worker slot, lock, crash)
 [[noreturn]] void refuse(const Entry &entry);
 
-// Runs the entry to its end; raises refuse() when it is not committed.
+// Runs the entry to its end. Returns whether it is committed.
+bool attempt_commit(Entry *entry);
+// Does so, and raises refuse() when it is not committed.
 void commit(Entry *entry);
 // 55000: somebody is changing what the charge rests on.
 [[noreturn]] void refuse_changing(const Settings &settings);

@@ -132,8 +132,8 @@ static std::vector<Data> sections_of(const Report &report) {
     std::vector<Data> sections;
     for (const Data &grid : report.first)
         sections.push_back({{}, {{"grid", {grid}}}});
-    if (report.query)
-        sections.push_back({{}, {{"part", {data_of(*report.query)}}}});
+    for (const QueryPart &part : report.questions)
+        sections.push_back({{}, {{"part", {data_of(part)}}}});
     for (const Data &grid : report.tables)
         sections.push_back({{}, {{"grid", {grid}}}});
     return sections;
@@ -141,7 +141,7 @@ static std::vector<Data> sections_of(const Report &report) {
 
 std::string page(const Report &report) {
     return filled(report_template(), {{{"table", report.table},
-                                       {"asks", flag(report.query.has_value())},
+                                       {"asks", flag(!report.questions.empty())},
                                        {"style", report_style()},
                                        {"script", report_script()},
                                        {"style_hash", report.style_hash},

@@ -42,7 +42,7 @@ struct Candidate {
     double tau_found = 0, tau_domain = 0;
 };
 
-// Holds everything about one query.
+// Holds everything about one question of a statement.
 struct QueryPart {
     double tau = 0.95;
     std::vector<Candidate> candidates; // descending
@@ -51,14 +51,14 @@ struct QueryPart {
     std::optional<Histogram> histogram;
     std::string histogram_epsilon;
     // Texts of the template: query; equal_risks, if any tau permits any epsilon; outside, how many people the answer does not contain.
-    // Lists: facts; people, riskiest first; request: at most one, with title, purpose, advice and facts.
+    // suffix of the ids of its elements; number, statement and questions, of one among several. Lists: facts; people, riskiest first; request: at most one, with title, purpose, advice and facts.
     Data data;
 };
 
 struct Report {
     std::string table;
     std::vector<Data> facts;
-    std::optional<QueryPart> query;
+    std::vector<QueryPart> questions;
     std::vector<Data> first, tables; // before and behind the query, as the template shows a `grid`
     std::string style_hash, script_hash; // SHA-256 of report_style() and report_script(), in base64
 };

@@ -2,7 +2,6 @@
 // stays well-formed XML. All numbers are read from the tables of the page; texts are copied from there as texts.
 (function () {
   "use strict";
-  function byId(id) { return document.getElementById(id); }
   function list(nodes) { return Array.prototype.slice.call(nodes); }
 
   // ---- plots ----
@@ -18,11 +17,11 @@
   }
   function addText(svg, x, y, text) { add(svg, "text", { x: x, y: y, "text-anchor": "middle" }, text); }
 
-  // Draws the ranges of all candidates on one logarithmic scale. It begins at a fifth of the smallest largest risk: a candidate with
+  // Draws the ranges of all candidates of a question on one logarithmic scale. It begins at a fifth of the smallest largest risk: a candidate with
   // next to no noise would squeeze all others. An arrow ends a range that is cut there.
-  function drawRanges() {
+  function drawRanges(root) {
     var width = 400, margin = 14, height = 20, low = 1, high = 10;
-    var cells = list(document.querySelectorAll("tr.candidate td.plot"));
+    var cells = list(root.querySelectorAll("tr.candidate td.plot"));
     var ranges = cells.map(function (cell) { return cell.textContent.split(" to ").map(Number); });
     var exposed = ranges.filter(function (range) { return range[1] > 0 ? isFinite(range[1]) : false; });
     function extreme(of, end) { return of.apply(null, exposed.map(function (range) { return range[end]; })); }
@@ -44,7 +43,7 @@
       }
     }
     var label = [low, high].map(function (end) { return Number(end.toPrecision(4)); }).join(" to ");
-    addPowers(draw(document.querySelector("th.plot"), width, 22, "logarithmic scale of the risk from " + label), 5, true);
+    addPowers(draw(root.querySelector("th.plot"), width, 22, "logarithmic scale of the risk from " + label), 5, true);
     cells.forEach(function (cell, i) {
       var from = place(ranges[i][0]), bar = Math.max(place(ranges[i][1]) - from, 3);
       var svg = draw(cell, width, height, "risk from " + cell.textContent);
@@ -56,8 +55,8 @@
   }
 
   // Puts a picture of the histogram in the place of its table.
-  function drawHistogram() {
-    var table = document.querySelector("#histogram table"), width = 640, top = 22, base = 186, margin = 34;
+  function drawHistogram(root) {
+    var table = root.querySelector(".spread table"), width = 640, top = 22, base = 186, margin = 34;
     var bins = list(table.tBodies[0].rows).map(function (row) {
       return list(row.cells).map(function (cell) { return cell.textContent; });
     });
@@ -80,85 +79,92 @@
     table.hidden = true;
   }
 
-  // ---- the choice ----
+  // ---- the choice of a question ----
 
-  // Candidates descend, and the tau that permits them ascends.
-  var rows = list(document.querySelectorAll("tr.candidate")).map(function (row) {
-    return { row: row, epsilon: row.getAttribute("data-epsilon"),
-             found: Number(row.getAttribute("data-found")), domain: Number(row.getAttribute("data-domain")) };
-  });
-  var field = byId("tau"), slider = byId("slider"), tauShown = byId("tau-shown");
+  function link(root) {
+    // Candidates descend, and the tau that permits them ascends.
+    var rows = list(root.querySelectorAll("tr.candidate")).map(function (row) {
+      return { row: row, epsilon: row.getAttribute("data-epsilon"),
+               found: Number(row.getAttribute("data-found")), domain: Number(row.getAttribute("data-domain")) };
+    });
+    var field = root.querySelector("input[type=number]"), slider = root.querySelector("input[type=range]");
+    var tauShown = root.querySelector(".at output");
 
-  function pick(tau, price) {
-    return rows.find(function (each) { return each[price] >= tau; });
-  }
-
-  // The slider stands at candidates that some tau picks, from the smallest on.
-  var stops = rows.filter(function (each, i) { return i === 0 ? true : each.found > rows[i - 1].found; }).reverse();
-
-  function below(stop) {
-    var i = rows.indexOf(stop);
-    return i === 0 ? -1 : rows[i - 1].found;
-  }
-
-  // A short decimal that picks it.
-  function tauOf(stop) {
-    var least = below(stop), digits, power, text;
-    for (digits = 2; 15 >= digits; digits += 1) {
-      power = Math.pow(10, digits);
-      text = (Math.floor(stop.found * power) / power).toFixed(digits);
-      if (Number(text) > least) { if (stop.found >= Number(text)) { return String(Number(text)); } }
+    function pick(tau, price) {
+      return rows.find(function (each) { return each[price] >= tau; });
     }
-    return String(stop.found);
-  }
 
-  function fill(card, chosen) {
-    card.querySelector(".epsilon").textContent = chosen ? chosen.epsilon : "no candidate";
-    ["ratio", "error", "answer", "left"].forEach(function (name) {
-      card.querySelector("dd." + name).textContent =
-        chosen ? chosen.row.querySelector("td." + name).textContent : "-";
+    // The slider stands at candidates that some tau picks, from the smallest on.
+    var stops = rows.filter(function (each, i) { return i === 0 ? true : each.found > rows[i - 1].found; }).reverse();
+
+    function below(stop) {
+      var i = rows.indexOf(stop);
+      return i === 0 ? -1 : rows[i - 1].found;
+    }
+
+    // A short decimal that picks it.
+    function tauOf(stop) {
+      var least = below(stop), digits, power, text;
+      for (digits = 2; 15 >= digits; digits += 1) {
+        power = Math.pow(10, digits);
+        text = (Math.floor(stop.found * power) / power).toFixed(digits);
+        if (Number(text) > least) { if (stop.found >= Number(text)) { return String(Number(text)); } }
+      }
+      return String(stop.found);
+    }
+
+    function fill(card, chosen) {
+      card.querySelector(".epsilon").textContent = chosen ? chosen.epsilon : "no candidate";
+      ["ratio", "error", "answer", "left"].forEach(function (name) {
+        card.querySelector("dd." + name).textContent =
+          chosen ? chosen.row.querySelector("td." + name).textContent : "-";
+      });
+    }
+
+    function show(tau, text) {
+      var found = pick(tau, "found"), domain = pick(tau, "domain");
+      rows.forEach(function (each) {
+        each.row.classList.toggle("picked", each === found);
+        each.row.querySelector(".mark.found").textContent = each === found ? "found" : "";
+        each.row.querySelector(".mark.domain").textContent = each === domain ? "domain" : "";
+      });
+      fill(root.querySelector(".card.found"), found);
+      fill(root.querySelector(".card.domain"), domain);
+      tauShown.textContent = text;
+      root.querySelector(".total-decides").hidden = found !== rows[0];
+      slider.value = String(found ? stops.indexOf(found) : 0);
+      slider.setAttribute("aria-valuetext", found ? "epsilon " + found.epsilon + " at tau " + text : "no candidate at tau " + text);
+    }
+
+    function isTau(tau) { return tau >= 0 ? 1 >= tau : false; } // false for what is no number
+
+    function read() {
+      var tau = field.value === "" ? NaN : Number(field.value);
+      if (isTau(tau)) { show(tau, field.value); }
+    }
+
+    // #tau=0.9: a number, or nothing.
+    function readHash() {
+      var match = /^#tau=((?:0|1)?(?:\.[0-9]{1,20})?)$/.exec(window.location.hash);
+      var tau = match ? (match[1] === "" ? NaN : Number(match[1])) : NaN;
+      if (isTau(tau)) { field.value = match[1].charAt(0) === "." ? "0" + match[1] : match[1]; read(); }
+    }
+
+    slider.max = String(stops.length - 1);
+    slider.addEventListener("input", function () {
+      field.value = tauOf(stops[Number(slider.value)]);
+      read();
     });
-  }
-
-  function show(tau, text) {
-    var found = pick(tau, "found"), domain = pick(tau, "domain");
-    rows.forEach(function (each) {
-      each.row.classList.toggle("picked", each === found);
-      each.row.querySelector(".mark.found").textContent = each === found ? "found" : "";
-      each.row.querySelector(".mark.domain").textContent = each === domain ? "domain" : "";
-    });
-    fill(byId("found"), found);
-    fill(byId("domain"), domain);
-    tauShown.textContent = text;
-    byId("total-decides").hidden = found !== rows[0];
-    slider.value = String(found ? stops.indexOf(found) : 0);
-    slider.setAttribute("aria-valuetext", found ? "epsilon " + found.epsilon + " at tau " + text : "no candidate at tau " + text);
-  }
-
-  function isTau(tau) { return tau >= 0 ? 1 >= tau : false; } // false for what is no number
-
-  function read() {
-    var tau = field.value === "" ? NaN : Number(field.value);
-    if (isTau(tau)) { show(tau, field.value); }
-  }
-
-  // #tau=0.9: a number, or nothing.
-  function readHash() {
-    var match = /^#tau=((?:0|1)?(?:\.[0-9]{1,20})?)$/.exec(window.location.hash);
-    var tau = match ? (match[1] === "" ? NaN : Number(match[1])) : NaN;
-    if (isTau(tau)) { field.value = match[1].charAt(0) === "." ? "0" + match[1] : match[1]; read(); }
-  }
-
-  drawRanges();
-  drawHistogram();
-  slider.max = String(stops.length - 1);
-  slider.addEventListener("input", function () {
-    field.value = tauOf(stops[Number(slider.value)]);
+    field.addEventListener("input", read);
+    window.addEventListener("hashchange", readHash);
+    root.querySelector(".controls").hidden = false;
     read();
+    readHash();
+  }
+
+  list(document.querySelectorAll(".question")).forEach(function (root) {
+    drawRanges(root);
+    drawHistogram(root);
+    link(root);
   });
-  field.addEventListener("input", read);
-  window.addEventListener("hashchange", readHash);
-  byId("controls").hidden = false;
-  read();
-  readHash();
 }());

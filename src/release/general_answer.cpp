@@ -17,10 +17,11 @@ static double derived_sensitivity(const risk::GeneralQuestion *question, privacy
     return forms == nullptr ? get_float8_nan() : risk::largest_change(forms, mechanism, calibration, rows);
 }
 
-[[noreturn]] static void ask_for_sensitivity() {
+[[noreturn]] static void ask_for_sensitivity(const risk::GeneralQuestion *question) {
     ereport(ERROR,
             (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
              errmsg("pass sensitivity => ..., the largest change that one individual can make"),
+             question->refusal == nullptr ? 0 : errdetail("No analyst may ask this query: %s.", question->refusal),
              errhint("It follows from what the query may see at all, not from the rows that are there. Declared "
                      "bounds give it for count, sum, avg, variance, stddev, min, max and percentiles of columns, "
                      "in a query of one level.")));
@@ -29,7 +30,7 @@ static double derived_sensitivity(const risk::GeneralQuestion *question, privacy
 
 void check_declared(const risk::GeneralQuestion *question, privacy::Mechanism mechanism, double sensitivity) {
     if (std::isnan(sensitivity) && std::isnan(derived_sensitivity(question, mechanism, privacy::Calibration::sound, 1)))
-        ask_for_sensitivity();
+        ask_for_sensitivity(question);
 }
 
 privacy::DeclaredVector declared_vector(const risk::GeneralQuestion *question, const risk::GeneralRisk &risk,
@@ -178,7 +179,7 @@ static void put_rows(const risk::GeneralQuestion *question, const risk::Result &
 
 Answer answer_declared(const risk::GeneralQuestion *question, const Terms &terms, double sensitivity) {
     if (std::isnan(sensitivity))
-        ask_for_sensitivity();
+        ask_for_sensitivity(question);
     rows::check_delta(question->table, terms.mechanism, terms.delta);
     risk::GeneralRisk risk = risk::general_risk(question, terms.mechanism, false, "dp_find_epsilon");
     check_somebody(risk);

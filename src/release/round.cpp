@@ -250,30 +250,77 @@ void continue_charged(Round *round, privacy::Epsilon epsilon, privacy::Day perio
     charged(round);
 }
 
-// The owner's own call: charged by a keeper, read here.
-Answer answer(const rows::Question *question, const Terms &terms) {
-    const Checked checked(rows::OwnRows(question), terms);
-    rows::check_delta(question, terms.mechanism, terms.delta);
-    border::check_stack_room();
-    if (terms.algorithm == Algorithm::find_from_output) {
-        rows::check_remote_parts(question, nullptr);
-        return answer_from_output(checked);
-    }
-    // Up to the last row: spilled groups are read again while the noise is added.
-    border::UsageScope usage = border::UsageScope::enter();
-    Round *round = begin(checked, nullptr);
+// ---- the owner's own call: charged by a keeper, read here ------------------------------------------------------------
+
+// Whether the preference leaves a candidate, whatever a bound leaves.
+static bool has_candidate(const Round *round) {
+    const catalog::Charge &charge = round->charge;
+    return round->stage != Stage::price || border::core([&] {
+        return privacy::largest_candidate(*charge.candidates, charge.eps_star, charge.slack).has_value();
+    });
+}
+
+// Commits what is due until the answer is paid. False: a charge was not committed, and is due still.
+static bool pay(Round *round) {
     while (!is_paid(round)) {
         // Were this charge denied or cancelled, groups that have spilled are dropped without being counted (C18).
         border::SettingsScope settings = border::SettingsScope::enter();
-        catalog::commit(due(round));
+        const bool committed = catalog::attempt_commit(due(round));
         settings.leave();
+        if (!committed)
+            return false;
         charged(round);
         if (must_select(round))
             select(round);
     }
-    Answer answer = finish(round);
+    return true;
+}
+
+// Says why a leaf has no answer, where others before it were paid and must not be lost.
+static void tell_refusal(const Round *round, int leaf) {
+    ErrorData *refusal = border::attempt([&] { catalog::refuse(round->entry); });
+    RESUME_INTERRUPTS();
+    ereport(WARNING, (errmsg("question %d is not answered: %s", leaf, refusal->message),
+                      refusal->detail == nullptr ? 0 : errdetail("%s", refusal->detail),
+                      errhint("The questions before it are charged and answered.")));
+}
+
+void answer_all(const Checked *const *checked, int n, Answer *answers) {
+    border::check_stack_room();
+    // Up to the last row: spilled groups are read again while the noise is added.
+    border::UsageScope usage = border::UsageScope::enter();
+    auto **rounds = static_cast<Round **>(palloc(sizeof(Round *) * n));
+    for (int i = 0; i < n; i++)
+        rounds[i] = begin(*checked[i], nullptr);
+    for (int i = 0; i < n; i++) // it is denied, and counted, before anything is charged
+        if (!has_candidate(rounds[i]) && !pay(rounds[i]))
+            catalog::refuse(*due(rounds[i]));
+    for (int i = 0; i < n; i++) {
+        answers[i] = Answer{};
+        if (pay(rounds[i]))
+            answers[i] = finish(rounds[i]);
+        else if (i > 0)
+            tell_refusal(rounds[i], i + 1);
+        else
+            catalog::refuse(*due(rounds[i]));
+    }
     usage.leave();
-    remember(question->leaf, answer.facts, nullptr, nullptr);
+    for (int i = 0; i < n; i++)
+        if (answers[i].rows != nullptr)
+            remember(rounds[i]->question->leaf, answers[i].facts, nullptr, nullptr);
+}
+
+Answer answer(const rows::Question *question, const Terms &terms) {
+    const Checked checked(rows::OwnRows(question), terms);
+    rows::check_delta(question, terms.mechanism, terms.delta);
+    if (terms.algorithm == Algorithm::find_from_output) {
+        rows::check_remote_parts(question, nullptr);
+        border::check_stack_room();
+        return answer_from_output(checked);
+    }
+    const Checked *const all[] = {&checked};
+    Answer answer;
+    answer_all(all, 1, &answer);
     return answer;
 }
 

@@ -254,11 +254,13 @@ static bool check_places(Node *node, void *context) {
     return border::walk_query(castNode(Query, node), check_places, context, 0);
 }
 
-GeneralQuestion *prepare_general(const catalog::Reading &reading, query::General *general, const char *text) {
+GeneralQuestion *prepare_general(const catalog::Reading &reading, query::General *general, const char *text,
+                                 ErrorData *refusal) {
     query::check_general(general);
     auto *question = static_cast<GeneralQuestion *>(palloc0(sizeof(GeneralQuestion)));
     question->general = general;
     question->text = text;
+    question->refusal = refusal == nullptr ? nullptr : refusal->message;
     Oid view = linitial_oid(general->views), relation = catalog::table_of_facade(view);
     LockRelationOid(relation, AccessShareLock);
     question->settings = catalog::read_settings(reading, view);
@@ -269,7 +271,7 @@ GeneralQuestion *prepare_general(const catalog::Reading &reading, query::General
     catalog::check_protectable(relation);
     if (question->settings->unit != nullptr)
         (void)catalog::check_unit_path(question->settings->unit);
-    check_general(question->settings);
+    check_general(question->settings, refusal);
     check_places(reinterpret_cast<Node *>(general->query), &relation);
     auto *table = static_cast<rows::Question *>(palloc0(sizeof(rows::Question)));
     table->settings = question->settings;

@@ -27,6 +27,7 @@ struct GeneralQuestion {
     catalog::Settings *settings;
     const rows::Question *table; // the settings and nothing else, for table_entry and table_column
     const char *text;
+    const char *refusal; // why no analyst may ask it, where nobody says that it is a general query; or null
     int nview_columns;
     AttrNumber *map;                // columns of the view to columns of the table
     const privacy::Bounds **bounds; // per column of the view; null: none declared, or not a number
@@ -47,8 +48,9 @@ struct BareAggregate {
 // False for anything else.
 bool find_bare_aggregate(const GeneralQuestion *question, Node *target, BareAggregate *aggregate);
 
-// Locks the table, reads the settings. Errors: those of query::check_general; 55000 as for release::prepare; 0A000 when the
-// result has no number.
-GeneralQuestion *prepare_general(const catalog::Reading &reading, query::General *general, const char *text);
+// Locks the table, reads the settings. refusal: why no analyst may ask it, which is raised where it is no general query either; or null.
+// Errors: those of query::check_general; 55000 as for release::prepare; 0A000 when the result has no number.
+GeneralQuestion *prepare_general(const catalog::Reading &reading, query::General *general, const char *text,
+                                 ErrorData *refusal);
 
 } // namespace dp::risk

@@ -75,9 +75,11 @@ static bool is_table_of_people(const catalog::Settings *settings) {
     return there;
 }
 
-void check_general(const catalog::Settings *settings) {
+void check_general(const catalog::Settings *settings, ErrorData *refusal) {
     if (settings->unit == nullptr || is_table_of_people(settings))
         return;
+    if (refusal != nullptr)
+        ReThrowError(refusal);
     ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
                     errmsg("a general query over %s is not supported: a person may have several rows, or none, in it",
                            settings->relation_name),

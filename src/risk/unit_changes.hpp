@@ -15,8 +15,9 @@ struct Wanted {
 };
 // Refuses what risks of units with several rows are not computed for: 0A000, by public facts alone and before a row is read.
 void check_units(const rows::Question *question, const Wanted &wanted);
-// Refuses a general query over a table whose units may have several rows, as it knows rows alone. Precondition: the table is locked.
-void check_general(const catalog::Settings *settings);
+// Refuses a general query over a table whose units may have several rows, as it knows rows alone. refusal: raised instead, or null.
+// Precondition: the table is locked.
+void check_general(const catalog::Settings *settings, ErrorData *refusal);
 
 // Leaves one unit out, as leave_one_out() does one row; `sound`. A record is a unit; its columns are those of the unit, then what it brings to the answer in all of its
 // groups together, clipped, the number of these groups, and the share that clipping leaves ("kept").

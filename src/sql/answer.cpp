@@ -19,6 +19,7 @@ struct JsonArray {
     int start;          // of the value: what is before it is the row's
     uint32 count, size; // of the elements that are there
     Size shown;         // bytes of its text so far
+    Size before;        // of answers that the value has beside it
 };
 } // namespace
 
@@ -71,8 +72,8 @@ static Size room_for_answer() {
 
 // On its way to the client the server copies the value, and then its text.
 static bool is_small_enough(const JsonArray &array) {
-    return array.shown < MaxAllocSize / 2 &&
-           2 * (static_cast<Size>(array.bytes.len) + array.shown) <= room_for_answer();
+    const Size value = array.before + array.bytes.len, shown = array.before + array.shown;
+    return shown < MaxAllocSize / 2 && value <= JENTRY_OFFLENMASK && 2 * (value + shown) <= room_for_answer();
 }
 
 // The text of the row with the spaces that jsonb puts into it.
@@ -104,10 +105,8 @@ static bool add_rows(JsonArray *array, const release::Answer *answer) {
 
 // ---- a cursor in its place -----------------------------------------------------------------------------------------
 
-constexpr char answer_cursor[] = "dp_answer";
-
 // The answer is charged: it must not be lost for its size.
-static void hold_answer(const release::Answer *answer) {
+static void hold_answer(const release::Answer *answer, const char *answer_cursor) {
     const char *rows = psprintf(INT64_FORMAT, tuplestore_tuple_count(answer->rows));
     if (!border::can_hold_rows())
         refuse_size(psprintf("the answer of %s rows is too large for one jsonb value", rows),
@@ -130,28 +129,85 @@ static Datum epsilon_alone(TupleDesc desc, Datum epsilon) {
     return HeapTupleGetDatum(heap_form_tuple(desc, values, nulls));
 }
 
-Datum epsilon_and_answer(FunctionCallInfo fcinfo, const release::Answer *answer) {
+static TupleDesc result_desc(FunctionCallInfo fcinfo) {
     TupleDesc desc;
     if (get_call_result_type(fcinfo, nullptr, &desc) != TYPEFUNC_COMPOSITE)
         elog(ERROR, "the procedure must return a row");
-    BlessTupleDesc(desc);
+    return BlessTupleDesc(desc);
+}
+
+// before: bytes of answers beside it.
+static Datum row_of_answer(TupleDesc desc, const release::Answer *answer, const char *cursor, Size before) {
     Datum epsilon = catalog::to_numeric(answer->facts.paid.epsilon);
     int64 elements = tuplestore_tuple_count(answer->rows);
     JsonArray array = {};
     if (elements * sizeof(JEntry) < Min(room_for_answer(), static_cast<Size>(JENTRY_OFFLENMASK)))
         array = begin_array(desc, epsilon, elements);
+    array.before = before;
     if (array.bytes.data == nullptr || !add_rows(&array, answer)) {
         if (array.bytes.data != nullptr)
             pfree(array.bytes.data);
-        hold_answer(answer);
+        hold_answer(answer, cursor);
         tuplestore_end(answer->rows);
-        PG_RETURN_DATUM(epsilon_alone(desc, epsilon));
+        return epsilon_alone(desc, epsilon);
     }
     tuplestore_end(answer->rows);
     SET_VARSIZE(array.bytes.data + array.start, array.bytes.len - array.start);
     auto *row = reinterpret_cast<HeapTupleHeader>(array.bytes.data);
     HeapTupleHeaderSetDatumLength(row, array.bytes.len);
-    PG_RETURN_DATUM(HeapTupleHeaderGetDatum(row));
+    return HeapTupleHeaderGetDatum(row);
+}
+
+Datum epsilon_and_answer(FunctionCallInfo fcinfo, const release::Answer *answer) {
+    return row_of_answer(result_desc(fcinfo), answer, "dp_answer", 0);
+}
+
+// ---- several answers -----------------------------------------------------------------------------------------------
+
+static void push_text(JsonbParseState **state, const char *text) {
+    JsonbValue key;
+    key.type = jbvString;
+    key.val.string.val = const_cast<char *>(text);
+    key.val.string.len = static_cast<int>(strlen(text));
+    pushJsonbValue(state, WJB_KEY, &key);
+}
+
+// row: of an answer; or null.
+static Size push_rows(JsonbParseState **state, HeapTupleHeader row) {
+    bool is_null = true;
+    const Datum rows = row == nullptr ? Datum(0) : GetAttributeByNum(row, 2, &is_null);
+    JsonbValue value;
+    value.type = jbvNull;
+    if (!is_null) {
+        Jsonb *array = DatumGetJsonbP(rows);
+        value.type = jbvBinary;
+        value.val.binary.data = &array->root;
+        value.val.binary.len = static_cast<int>(VARSIZE(array) - VARHDRSZ);
+    }
+    pushJsonbValue(state, WJB_VALUE, &value);
+    return is_null ? 0 : value.val.binary.len;
+}
+
+Datum epsilon_and_answers(FunctionCallInfo fcinfo, const release::Answer *answers, int n) {
+    if (n == 1)
+        return epsilon_and_answer(fcinfo, answers);
+    TupleDesc desc = result_desc(fcinfo);
+    JsonbParseState *state = nullptr;
+    privacy::Epsilon sum;
+    Size before = 0;
+    pushJsonbValue(&state, WJB_BEGIN_OBJECT, nullptr);
+    for (int i = 0; i < n; i++) {
+        HeapTupleHeader row = nullptr;
+        if (answers[i].rows != nullptr)
+            row = DatumGetHeapTupleHeader(row_of_answer(desc, &answers[i], psprintf("dp_answer_%d", i + 1), before));
+        sum = border::core([&] { return sum + answers[i].facts.paid.epsilon; });
+        push_text(&state, psprintf("%d", i + 1));
+        before += push_rows(&state, row);
+    }
+    JsonbValue *object = pushJsonbValue(&state, WJB_END_OBJECT, nullptr);
+    Datum values[2] = {catalog::to_numeric(sum), JsonbPGetDatum(JsonbValueToJsonb(object))};
+    bool nulls[2] = {};
+    return HeapTupleGetDatum(heap_form_tuple(desc, values, nulls));
 }
 
 } // namespace dp::sql

@@ -24,6 +24,8 @@ void refuse_if_true(FunctionCallInfo fcinfo, int argument, const char *name);
 // Returns whether a numeric is 'Infinity', which takes a total or a share away.
 bool takes_away(Datum numeric);
 bool is_empty_text(Datum word);
+// Returns the candidates of an array without 'Infinity', no noise, and whether it was there. Errors: those of candidates_from_array.
+const std::vector<privacy::Epsilon> *candidates_argument(FunctionCallInfo fcinfo, int argument, bool *infinite);
 
 // 22023: group_a without group_b, or the other way round.
 [[noreturn]] void refuse_half_of_groups();

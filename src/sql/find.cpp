@@ -3,10 +3,10 @@
 #include "query/grammar.hpp"
 #include "release/general_answer.hpp"
 #include "release/release.hpp"
+#include "rows/unit_checks.hpp"
 #include "sql/answer.hpp"
 #include "sql/call_arguments.hpp"
 #include "sql/general.hpp"
-#include "sql/statement_leaves.hpp"
 
 namespace dp::sql {
 
@@ -74,6 +74,40 @@ static Datum answer_general(FunctionCallInfo fcinfo, const risk::GeneralQuestion
     return epsilon_and_answer(fcinfo, &answer);
 }
 
+// Checks a leaf with the terms of the call.
+static const release::Checked *checked_leaf(FunctionCallInfo fcinfo, const Statement &statement, release::Terms terms,
+                                            int leaf) {
+    rows::Question *question = leaf_question(statement, terms.mechanism, leaf);
+    if (!PG_ARGISNULL(find_group_a)) {
+        Oid relation = question->settings->relation;
+        terms.group_a = query::canonical_condition(text_argument(fcinfo, find_group_a), relation, "group_a");
+        terms.group_b = query::canonical_condition(text_argument(fcinfo, find_group_b), relation, "group_b");
+    }
+    rows::check_delta(question, terms.mechanism, terms.delta);
+    return border::context_new<release::Checked>(rows::OwnRows(question), terms);
+}
+
+// The epsilons of all leaves are found before one is charged; tau holds for each.
+static Datum answer_leaves(FunctionCallInfo fcinfo, const Statement &statement, const release::Terms &terms) {
+    const int n = statement.leaves();
+    const auto **checked = static_cast<const release::Checked **>(palloc(sizeof(release::Checked *) * n));
+    auto *answers = static_cast<release::Answer *>(palloc0(sizeof(release::Answer) * n));
+    for (int i = 0; i < n; i++)
+        checked[i] = checked_leaf(fcinfo, statement, terms, i + 1);
+    tell_leaves(statement);
+    release::answer_all(checked, n, answers);
+    return epsilon_and_answers(fcinfo, answers, n);
+}
+
+static Datum answer_from_output(FunctionCallInfo fcinfo, const Statement &statement, const release::Terms &terms) {
+    release::Answer answer = release::answer(leaf_question(statement, terms.mechanism, 0), terms);
+    ereport(WARNING, (errmsg("the answer was accepted after a look at it and is for you alone"),
+                      errdetail("Which answers are accepted depends on the private rows: no epsilon bounds what "
+                                "this one tells about a person."),
+                      errhint("Do not show it to analysts; they ask through dp_query().")));
+    return epsilon_and_answer(fcinfo, &answer);
+}
+
 DP_CALL(dp_find_epsilon) {
     require(fcinfo, find_query, "query");
     require(fcinfo, find_tau, "tau");
@@ -82,24 +116,13 @@ DP_CALL(dp_find_epsilon) {
     release::Terms terms = terms_of_call(fcinfo);
     check_indicator(fcinfo, terms);
     catalog::check_can_charge();
-    const char *query = text_argument(fcinfo, find_query);
-    risk::GeneralQuestion *general = general_question(query, terms.mechanism, !PG_ARGISNULL(find_sensitivity), false);
+    const Statement statement = cut_statement(text_argument(fcinfo, find_query));
+    risk::GeneralQuestion *general =
+        general_question(statement, terms.mechanism, !PG_ARGISNULL(find_sensitivity), false);
     if (general != nullptr)
         return answer_general(fcinfo, general, terms);
-    rows::Question *question = leaf_question(query, terms.mechanism, 0);
-    if (!PG_ARGISNULL(find_group_a)) {
-        Oid relation = question->settings->relation;
-        terms.group_a = query::canonical_condition(text_argument(fcinfo, find_group_a), relation, "group_a");
-        terms.group_b = query::canonical_condition(text_argument(fcinfo, find_group_b), relation, "group_b");
-    }
-    release::Answer answer = release::answer(question, terms);
-    if (terms.algorithm == release::Algorithm::find_from_output)
-        ereport(WARNING, (errmsg("the answer was accepted after a look at it and is for you alone"),
-                          errdetail("Which answers are accepted depends on the private rows: no epsilon bounds what "
-                                    "this one tells about a person."),
-                          errhint("Do not show it to analysts; they ask through dp_query().")));
-
-    return epsilon_and_answer(fcinfo, &answer);
+    return terms.algorithm == release::Algorithm::find_from_output ? answer_from_output(fcinfo, statement, terms)
+                                                                   : answer_leaves(fcinfo, statement, terms);
 }
 
 } // namespace dp::sql

@@ -12,7 +12,6 @@
 #include "sql/controllers_question.hpp"
 #include "sql/refusal.hpp"
 #include "sql/risk_rows.hpp"
-#include "sql/statement_leaves.hpp"
 
 namespace dp::sql {
 
@@ -38,27 +37,30 @@ static bool is_known_by_result(const query::Leaf *leaf) {
     return counts_values || query::asks_quantile(leaf) || query::asks_joint(leaf);
 }
 
-GeneralQuestion *general_question(const char *text, privacy::Mechanism mechanism, bool declared, bool published) {
+// Returns why no analyst may ask the statement with this noise, or null.
+static ErrorData *refusal_of_analyst(const Statement &statement, bool by_result, privacy::Mechanism mechanism) {
+    if (!by_result)
+        return statement.refusal;
+    // Groups that nobody declared, rows that other servers keep, Gaussian noise.
+    return refusal_by([&] { (void)leaf_question(statement, mechanism, 1); });
+}
+
+GeneralQuestion *general_question(const Statement &statement, privacy::Mechanism mechanism, bool declared,
+                                  bool published) {
     query::TextScope scope;
-    scope.enter(text);
-    query::Parsed parsed = query::parse_select(text);
+    scope.enter(statement.text);
+    query::Parsed parsed = query::parse_select(statement.text);
     query::General *general = query::find_facades(parsed.query, parsed.source);
     check_controller(general);
-    // Why the query is no leaf, or null.
-    bool by_result = false;
-    ErrorData *refusal = refusal_by(
-        [&] { by_result = is_known_by_result(query::check_leaf(parsed.query, parsed.source)); });
-    // Some of these no analyst may ask: of groups that nobody declared, of rows that other servers keep, with Gaussian noise.
-    if (by_result && !published)
-        by_result = refusal_by([&] { (void)controllers_question(text, mechanism); }) != nullptr;
-    // Statements of analysts are released leaf by leaf.
-    const bool asked = refusal != nullptr && !declared && !published && count_leaves(text) > 0;
-    if (refusal != nullptr && !asked && !query::is_general(general))
+    const bool by_result = statement.whole && is_known_by_result(query::check_leaf(parsed.query, parsed.source));
+    ErrorData *refusal = published ? statement.refusal : refusal_of_analyst(statement, by_result, mechanism);
+    const bool asks = declared || refusal != nullptr || (published && (by_result || !statement.whole));
+    if (asks && refusal != nullptr && !query::is_general(general))
         ReThrowError(refusal);
     GeneralQuestion *question = nullptr;
-    if ((refusal != nullptr && !asked) || declared || by_result) {
+    if (asks) {
         catalog::Reading reading = catalog::Reading::open();
-        question = risk::prepare_general(reading, general, text);
+        question = risk::prepare_general(reading, general, statement.text, declared ? nullptr : refusal);
         reading.close();
     }
     scope.leave();
@@ -89,15 +91,14 @@ struct GeneralView {
 enum Argument { arg_query, arg_second, arg_mechanism, arg_delta, arg_calibration, arg_exact, arg_sensitivity };
 } // namespace
 
-static bool read_view(FunctionCallInfo fcinfo, GeneralView *view) {
-    require(fcinfo, arg_query, "query");
+static bool read_view(FunctionCallInfo fcinfo, const Statement &statement, GeneralView *view) {
     *view = GeneralView{};
     view->sensitivity = sensitivity_argument(fcinfo, arg_sensitivity);
     require(fcinfo, arg_calibration, "calibration");
     view->calibration = calibration_named(text_argument(fcinfo, arg_calibration));
     require(fcinfo, arg_mechanism, "mechanism");
     view->mechanism = mechanism_named(text_argument(fcinfo, arg_mechanism));
-    view->question = general_question(text_argument(fcinfo, arg_query), view->mechanism, !std::isnan(view->sensitivity),
+    view->question = general_question(statement, view->mechanism, !std::isnan(view->sensitivity),
                                       view->calibration == privacy::Calibration::published);
     if (view->question == nullptr)
         return false;
@@ -108,6 +109,9 @@ static bool read_view(FunctionCallInfo fcinfo, GeneralView *view) {
     if (view->has_delta || view->calibration == privacy::Calibration::sound)
         rows::check_delta(view->question->table, view->mechanism, view->delta);
     release::check_declared(view->question, view->mechanism, view->sensitivity);
+    if (view->question->refusal != nullptr)
+        ereport(NOTICE, (errmsg("no analyst may ask this query: %s", view->question->refusal),
+                         errhint("Shown is the risk of noise on its result, as the owner gets it with a sensitivity.")));
     return true;
 }
 
@@ -138,26 +142,39 @@ static void put_row(ReturnSetInfo *result, const Datum *values, const bool *null
     pfree(missing);
 }
 
-bool general_risk(FunctionCallInfo fcinfo) {
+static void put_candidate(ReturnSetInfo *result, Datum epsilon, const privacy::RiskRow &row, double stddev,
+                          double error95) {
+    Datum values[7] = {epsilon,
+                       Float8GetDatum(row.rdr_min),
+                       Float8GetDatum(row.rdr_max),
+                       Float8GetDatum(row.ratio),
+                       Float8GetDatum(row.variance),
+                       Float8GetDatum(stddev),
+                       Float8GetDatum(error95)};
+    bool nulls[7] = {};
+    put_row(result, values, nulls, 7);
+}
+
+bool general_risk(FunctionCallInfo fcinfo, const Statement &statement) {
     GeneralView view;
-    if (!read_view(fcinfo, &view))
+    if (!read_view(fcinfo, statement, &view))
         return false;
-    auto *candidates = catalog::candidates_from_array(array_argument(fcinfo, arg_second));
+    bool infinite;
+    const auto *candidates = candidates_argument(fcinfo, arg_second, &infinite);
     InitMaterializedSRF(fcinfo, 0);
     auto *result = reinterpret_cast<ReturnSetInfo *>(fcinfo->resultinfo);
     GeneralRisk risk = risk::general_risk(view.question, view.mechanism, false, "dp_risk");
     release::check_somebody(risk);
+    const auto row_of = [&](privacy::Epsilon epsilon, double term) {
+        return border::core([&] { return privacy::risk_row(*risk.memo->profile, view.mechanism, epsilon, term); });
+    };
+    if (infinite)
+        put_candidate(result, catalog::text_numeric("Infinity"), row_of({}, 0), 0, 0);
     for (std::size_t i = 0; i < candidates->size(); i++) {
         CHECK_FOR_INTERRUPTS();
         privacy::Epsilon epsilon = (*candidates)[i];
         privacy::DeclaredNoise noise = noise_of(view, risk, epsilon);
-        privacy::RiskRow row =
-            border::core([&] { return privacy::risk_row(*risk.memo->profile, view.mechanism, epsilon, noise.term); });
-        Datum values[7] = {catalog::to_numeric(epsilon), Float8GetDatum(row.rdr_min),  Float8GetDatum(row.rdr_max),
-                           Float8GetDatum(row.ratio),    Float8GetDatum(row.variance), Float8GetDatum(noise.stddev),
-                           Float8GetDatum(noise.error95)};
-        bool nulls[7] = {};
-        put_row(result, values, nulls, 7);
+        put_candidate(result, catalog::to_numeric(epsilon), row_of(epsilon, noise.term), noise.stddev, noise.error95);
     }
     return true;
 }
@@ -179,17 +196,19 @@ static void numbers_of(void *context, int64 record, double *pis, double *rdr) {
     *rdr = privacy::rdr_of(*pis, indicator->mechanism, indicator->term);
 }
 
-bool general_risk_records(FunctionCallInfo fcinfo) {
+bool general_risk_records(FunctionCallInfo fcinfo, const Statement &statement) {
     GeneralView view;
-    if (!read_view(fcinfo, &view))
+    if (!read_view(fcinfo, statement, &view))
         return false;
     require(fcinfo, arg_second, "epsilon");
-    privacy::Epsilon epsilon = catalog::checked_epsilon(PG_GETARG_DATUM(arg_second), "epsilon");
+    const bool infinite = takes_away(PG_GETARG_DATUM(arg_second));
+    const privacy::Epsilon epsilon =
+        infinite ? privacy::Epsilon{} : catalog::checked_epsilon(PG_GETARG_DATUM(arg_second), "epsilon");
     InitMaterializedSRF(fcinfo, 0);
     auto *result = reinterpret_cast<ReturnSetInfo *>(fcinfo->resultinfo);
     GeneralRisk risk = risk::general_risk(view.question, view.mechanism, true, "dp_risk_records");
     risk::Memo *memo = risk.memo;
-    double term = memo->rows == 0 ? 0 : noise_of(view, risk, epsilon).term;
+    double term = memo->rows == 0 || infinite ? 0 : noise_of(view, risk, epsilon).term;
     Indicator indicator = {memo, view.mechanism, term};
     put_records(result, memo, RecordNumbers{numbers_of, &indicator, true}, 0);
     return true;

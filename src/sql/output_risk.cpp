@@ -229,7 +229,9 @@ static void numbers_of(void *context, int64 record, double *rdr, double *loss) {
 DP_CALL(dp_risk_output) {
     require(fcinfo, output_output, "output");
     require(fcinfo, output_leaf, "leaf");
-    View view = view_of(fcinfo, output_mechanism, output_delta, PG_GETARG_INT32(output_leaf));
+    require(fcinfo, output_query, "query");
+    const Statement statement = cut_statement(text_argument(fcinfo, output_query));
+    View view = view_of(fcinfo, statement, output_mechanism, output_delta, PG_GETARG_INT32(output_leaf));
     risk::check_units(view.question, {privacy::Calibration::sound, false, false, true});
     InitMaterializedSRF(fcinfo, 0);
     auto *result = reinterpret_cast<ReturnSetInfo *>(fcinfo->resultinfo);

@@ -23,7 +23,6 @@ enum ReportArgument {
     report_records
 };
 constexpr int most_records = 1000;
-constexpr int most_query = 20000; // characters of its text
 } // namespace
 
 // ---- texts ---------------------------------------------------------------------------------------------------------
@@ -154,12 +153,10 @@ static ReportCall read_call(FunctionCallInfo fcinfo) {
 
 // Reads a request as its requester means it: some types are compared in the requester's time zone.
 static void add_query(picture::Report *report, const ReportCall &call) {
-    const char *query = page_text(call.look != nullptr ? call.look->request->shown : call.query, most_query);
     border::TimeZoneScope zone = border::TimeZoneScope::enter(
         call.look != nullptr ? call.look->ask.time_zone : GetConfigOption("TimeZone", false, false));
-    add_query_part(report, call);
+    add_query_parts(report, call);
     zone.leave();
-    border::core([&] { report->query->data.texts["query"] = query; });
     if (call.look != nullptr)
         add_request_part(report, *call.look);
 }

@@ -41,13 +41,14 @@ const char *page_text(const char *text);
 // Returns its first characters: a text that is stored may be of any length.
 const char *page_text(const char *text, int characters);
 
-// Reads the rows, once. Errors: those of dp_risk_records; 22023 for a query on another table.
-void add_query_part(picture::Report *report, const ReportCall &call);
+// Adds each question of the query, or the one of the request. Reads the rows of each once. Errors: those of dp_risk_records; 22023 for a query
+// on other tables alone.
+void add_query_parts(picture::Report *report, const ReportCall &call);
 
 // Finds the request, writes down that it is looked at, and finds the terms on which it would be answered now. Errors: 42501 for
 // one about a table of another's; 22023 for one about another table than `relation`, and for a signal.
 const RequestLook *look_at_request(Oid relation, int64 id);
-// Adds who asks, what for, and what may be decided. Precondition: add_query_part.
+// Adds who asks, what for, and what may be decided. Precondition: add_query_parts.
 void add_request_part(picture::Report *report, const RequestLook &look);
 
 // Settings, spending, denials, requests, audit.

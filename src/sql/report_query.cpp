@@ -16,7 +16,6 @@
 #include "sql/controllers_question.hpp"
 #include "sql/report.hpp"
 #include "sql/risk_calls.hpp"
-#include "sql/statement_leaves.hpp"
 
 namespace dp::sql {
 
@@ -31,7 +30,8 @@ struct Look {
     Memo *memo;
     double pis_min, pis_max;
 };
-constexpr int most_value = 120; // characters of one value of a record
+constexpr int most_value = 120;   // characters of one value of a record
+constexpr int most_query = 20000; // of a question
 constexpr int most_columns = 60;
 constexpr std::size_t histogram_bins = 12;
 } // namespace
@@ -141,7 +141,7 @@ static void add_price(picture::QueryPart *part, const Look &look, const Budget *
 
 static void add_candidates(picture::QueryPart *part, const Look &look) {
     Budget *budget = border::context_new<Budget>();
-    if (!read_budget(look.call->relation, budget))
+    if (!read_budget(look.view.question->settings->relation, budget))
         budget = nullptr;
     Truth truth = truth_of(look.view, look.memo);
     const auto &candidates = *look.call->candidates;
@@ -278,37 +278,38 @@ static void add_histogram(picture::QueryPart *part, const Look &look) {
 
 // ---- the part ------------------------------------------------------------------------------------------------------
 
-static void check_table(const ReportCall &call, const rows::Question *question) {
-    if (question->settings->relation == call.relation)
-        return;
-    refuse_value(psprintf("the query is about %s, and the report about %s", question->settings->relation_name,
-                          catalog::qualified_name(call.relation)),
+// A statement may ask other tables of the owner's besides.
+static void check_tables(const ReportCall &call, const Look *looks, int n) {
+    for (int i = 0; i < n; i++)
+        if (looks[i].view.question->settings->relation == call.relation)
+            return;
+    refuse_value(psprintf("the query is about %s, and the report about %s",
+                          looks[0].view.question->settings->relation_name, catalog::qualified_name(call.relation)),
                  "Pass the table that the query's view is on.");
 }
 
-static Look look_at(const ReportCall &call) {
+// Reads no row.
+static Look look_at(const ReportCall &call, rows::Question *question) {
     Look look = {};
     look.call = &call;
-    look.view.mechanism = call.mechanism;
-    look.view.calibration = privacy::Calibration::sound;
-    look.view.has_delta = call.has_delta;
-    look.view.delta = call.delta;
-    look.view.question = call.look != nullptr ? controllers_question(call.look->ask, call.mechanism)
-                                              : leaf_question(call.query, call.mechanism, 0);
-    check_table(call, look.view.question);
-    rows::check_delta(look.view.question, call.mechanism, call.delta);
+    look.view = View{question, call.mechanism, privacy::Calibration::sound, false, call.has_delta, call.delta};
+    rows::check_delta(question, call.mechanism, call.delta);
     look.terms.algorithm = release::Algorithm::find_epsilon;
     look.terms.mechanism = call.mechanism;
     look.terms.weight = 1;
     look.terms.delta = call.delta;
     look.terms.candidates = call.candidates;
-    look.memo = risk::leave_one_out(rows::OwnRows(look.view.question), call.mechanism, look.view.calibration, risk::Detail::records);
-    check_not_empty(look.memo);
-    border::core([&] {
-        look.pis_min = look.memo->profile->min();
-        look.pis_max = look.memo->profile->max();
-    });
     return look;
+}
+
+static void read_rows(Look *look) {
+    look->memo = risk::leave_one_out(rows::OwnRows(look->view.question), look->call->mechanism, look->view.calibration,
+                                     risk::Detail::records);
+    check_not_empty(look->memo);
+    border::core([&] {
+        look->pis_min = look->memo->profile->min();
+        look->pis_max = look->memo->profile->max();
+    });
 }
 
 static void add_query_facts(picture::QueryPart *part, const Look &look) {
@@ -328,16 +329,44 @@ static void add_query_facts(picture::QueryPart *part, const Look &look) {
     });
 }
 
-void add_query_part(picture::Report *report, const ReportCall &call) {
-    Look look = look_at(call);
-    picture::QueryPart *part = border::core([&] { return &report->query.emplace(); });
-    border::SettingsScope settings =
-        border::SettingsScope::enter_for_catalog(); // one spelling of dates for all readers
+// Its elements are told apart from those of other questions by the suffix of their ids.
+static void add_question(picture::Report *report, const Look &look, const Statement &statement, int number) {
+    const bool several = statement.leaves() > 1;
+    const char *text = several ? look.view.question->text : statement.text;
+    const char *query = page_text(text, most_query),
+               *whole = several && number == 1 ? page_text(statement.text, most_query) : "";
+    picture::QueryPart *part = border::core([&] { return &report->questions.emplace_back(); });
+    border::core([&] {
+        const std::string place = std::to_string(number), all = std::to_string(statement.leaves());
+        part->data.texts = {{"query", query},
+                            {"statement", whole},
+                            {"questions", all},
+                            {"number", several ? place + " of " + all : ""},
+                            {"suffix", number > 1 ? "-" + place : ""}};
+    });
     add_query_facts(part, look);
     add_candidates(part, look);
     add_people(part, look);
     add_histogram(part, look);
-    settings.leave();
+}
+
+void add_query_parts(picture::Report *report, const ReportCall &call) {
+    const bool requested = call.look != nullptr;
+    const Statement statement =
+        requested ? Statement{call.look->request->shown, true, NIL, nullptr} : cut_statement(call.query);
+    const int n = statement.leaves();
+    auto *looks = static_cast<Look *>(palloc0(sizeof(Look) * n));
+    for (int i = 0; i < n; i++)
+        looks[i] = look_at(call, requested ? controllers_question(call.look->ask, call.mechanism)
+                                           : leaf_question(statement, call.mechanism, i + 1));
+    check_tables(call, looks, n);
+    for (int i = 0; i < n; i++) {
+        read_rows(&looks[i]);
+        border::SettingsScope settings =
+            border::SettingsScope::enter_for_catalog(); // one spelling of dates for all readers
+        add_question(report, looks[i], statement, i + 1);
+        settings.leave();
+    }
 }
 
 } // namespace dp::sql

@@ -137,7 +137,7 @@ static void add_facts(picture::Data *part, const Requested &request) {
 
 void add_request_part(picture::Report *report, const RequestLook &look) {
     const Requested &request = *look.request;
-    picture::Data *part = border::core([&] { return &report->query->data.lists["request"].emplace_back(); });
+    picture::Data *part = border::core([&] { return &report->questions.front().data.lists["request"].emplace_back(); });
     const char *state = catalog::shown_state(request), *advice = advice_text(look);
     const char *price = look.decides || look.reviewed ? page_text(price_text(look), most_value) : nullptr;
     border::core([&] {

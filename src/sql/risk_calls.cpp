@@ -24,8 +24,7 @@ namespace dp::sql {
 using risk::Memo;
 using rows::Question;
 
-View view_of(FunctionCallInfo fcinfo, int mechanism, int delta, int leaf) {
-    require(fcinfo, 0, "query");
+View view_of(FunctionCallInfo fcinfo, const Statement &statement, int mechanism, int delta, int leaf) {
     require(fcinfo, mechanism, "mechanism");
     View view = {};
     view.mechanism = mechanism_named(text_argument(fcinfo, mechanism));
@@ -33,16 +32,16 @@ View view_of(FunctionCallInfo fcinfo, int mechanism, int delta, int leaf) {
     view.has_delta = !PG_ARGISNULL(delta);
     if (view.has_delta)
         view.delta = catalog::checked_delta(PG_GETARG_DATUM(delta), "delta");
-    view.question = leaf_question(text_argument(fcinfo, 0), view.mechanism, leaf);
+    view.question = leaf_question(statement, view.mechanism, leaf);
     return view;
 }
 
 // Arguments from `mechanism` on: mechanism, delta, calibration, exact. (A sensitivity makes it a general query.)
-static View view_arguments(FunctionCallInfo fcinfo, int first, int leaf) {
+static View view_arguments(FunctionCallInfo fcinfo, const Statement &statement, int first, int leaf) {
     require(fcinfo, first + 2, "calibration");
     require(fcinfo, first + 3, "exact");
     privacy::Calibration calibration = calibration_named(text_argument(fcinfo, first + 2));
-    View view = view_of(fcinfo, first, first + 1, leaf);
+    View view = view_of(fcinfo, statement, first, first + 1, leaf);
     view.calibration = calibration;
     view.exact = PG_GETARG_BOOL(first + 3);
     if (view.calibration == privacy::Calibration::sound)
@@ -354,26 +353,6 @@ Datum rho_of(const View &view, privacy::Epsilon epsilon) {
     return catalog::to_numeric(risk::plan_in_context(view.question, view.mechanism, epsilon, view.delta)->rho());
 }
 
-bool take_infinity(ArrayType **candidates) {
-    if (*candidates == nullptr)
-        return false;
-    Datum *elements;
-    bool *nulls;
-    int n, kept = 0;
-    deconstruct_array(*candidates, NUMERICOID, -1, false, TYPALIGN_INT, &elements, &nulls, &n);
-    for (int i = 0; i < n; i++)
-        if (nulls[i] || !(DatumGetFloat8(DirectFunctionCall1(numeric_float8_no_overflow, elements[i])) ==
-                          get_float8_infinity())) {
-            nulls[kept] = nulls[i];
-            elements[kept++] = elements[i];
-        }
-    int dims[1] = {kept}, lower[1] = {1};
-    if (kept < n)
-        *candidates = kept == 0 ? construct_empty_array(NUMERICOID)
-                                : construct_md_array(elements, nulls, 1, dims, lower, NUMERICOID, -1, false, TYPALIGN_INT);
-    return kept < n;
-}
-
 static privacy::RiskRow risk_row_of(const View &view, const Memo *memo, const Exact &exact, privacy::Epsilon epsilon,
                                     const Noise &noise) {
     if (view.exact && is_printed(view)) {
@@ -395,14 +374,11 @@ static void put_infinity(ReturnSetInfo *result, const View &view, const Memo *me
     put_candidate(result, candidate);
 }
 
-static void put_leaf(FunctionCallInfo fcinfo, const Selection &selection, int leaf) {
+static void put_leaf(FunctionCallInfo fcinfo, const Statement &statement, const Selection &selection, int leaf) {
     auto *result = reinterpret_cast<ReturnSetInfo *>(fcinfo->resultinfo);
-    View view = view_arguments(fcinfo, 2, leaf);
-    ArrayType *array = array_argument(fcinfo, 1);
-    const bool infinite = take_infinity(&array);
-    auto *candidates = infinite && array != nullptr && ArrayGetNItems(ARR_NDIM(array), ARR_DIMS(array)) == 0
-                           ? border::context_new<std::vector<privacy::Epsilon>>()
-                           : catalog::candidates_from_array(array);
+    View view = view_arguments(fcinfo, statement, 2, leaf);
+    bool infinite;
+    const auto *candidates = candidates_argument(fcinfo, 1, &infinite);
     if (selection.wanted && view.calibration == privacy::Calibration::sound)
         release::check_selectable(view.question);
     Memo *memo = risk::leave_one_out(rows::OwnRows(view.question), view.mechanism, view.calibration,
@@ -432,13 +408,15 @@ static void put_leaf(FunctionCallInfo fcinfo, const Selection &selection, int le
 }
 
 DP_CALL(dp_risk) {
-    if (general_risk(fcinfo))
+    require(fcinfo, 0, "query");
+    const Statement statement = cut_statement(text_argument(fcinfo, 0));
+    if (general_risk(fcinfo, statement))
         return Datum(0);
     Selection selection = selection_arguments(fcinfo, 7);
     InitMaterializedSRF(fcinfo, 0);
-    const int leaves = Max(count_leaves(text_argument(fcinfo, 0)), 1);
-    for (int leaf = 1; leaf <= leaves; leaf++)
-        put_leaf(fcinfo, selection, leaf);
+    tell_leaves(statement);
+    for (int leaf = 1; leaf <= statement.leaves(); leaf++)
+        put_leaf(fcinfo, statement, selection, leaf);
     return Datum(0);
 }
 
@@ -456,8 +434,12 @@ struct Indicator {
 };
 } // namespace
 
-static Indicator indicator_of(const View &view, const Memo *memo, privacy::Epsilon epsilon) {
+// epsilon: numeric; at infinity the risks are the sensitivities.
+static Indicator indicator_of(const View &view, const Memo *memo, Datum argument) {
     Indicator indicator = {&view, memo, 0, nullptr, nullptr, nullptr};
+    if (takes_away(argument))
+        return indicator;
+    const privacy::Epsilon epsilon = catalog::checked_epsilon(argument, "epsilon");
     if (!view.exact) {
         indicator.term = noise_of(view, memo, epsilon).term;
         return indicator;
@@ -496,17 +478,20 @@ static void numbers_of(void *context, int64 record, double *pis, double *rdr) {
 }
 
 DP_CALL(dp_risk_records) {
-    if (general_risk_records(fcinfo))
+    require(fcinfo, 0, "query");
+    const Statement statement = cut_statement(text_argument(fcinfo, 0));
+    if (general_risk_records(fcinfo, statement))
         return Datum(0);
     require(fcinfo, 1, "epsilon");
-    privacy::Epsilon epsilon = catalog::checked_epsilon(PG_GETARG_DATUM(1), "epsilon");
+    if (!takes_away(PG_GETARG_DATUM(1)))
+        (void)catalog::checked_epsilon(PG_GETARG_DATUM(1), "epsilon");
     require(fcinfo, 7, "leaf");
-    View view = view_arguments(fcinfo, 2, PG_GETARG_INT32(7));
+    View view = view_arguments(fcinfo, statement, 2, PG_GETARG_INT32(7));
     InitMaterializedSRF(fcinfo, 0);
     auto *result = reinterpret_cast<ReturnSetInfo *>(fcinfo->resultinfo);
     Memo *memo = risk::leave_one_out(rows::OwnRows(view.question), view.mechanism, view.calibration, risk::Detail::records);
     if (memo->rows > 0) {
-        Indicator indicator = indicator_of(view, memo, epsilon);
+        Indicator indicator = indicator_of(view, memo, PG_GETARG_DATUM(1));
         put_records(result, memo, RecordNumbers{numbers_of, &indicator, true}, 1);
     }
     return Datum(0);

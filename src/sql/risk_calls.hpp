@@ -4,6 +4,7 @@
 #include "privacy/risk_exact.hpp"
 
 #include "risk/leave_one_row_out.hpp"
+#include "sql/statement_leaves.hpp"
 
 namespace dp::sql {
 
@@ -17,9 +18,8 @@ struct View {
     privacy::Delta delta;
 };
 
-// A leaf of the query of the call and the arguments at these positions; sound calibration, bounds of the RDR. Errors: those of
-// leaf_question.
-View view_of(FunctionCallInfo fcinfo, int mechanism, int delta, int leaf);
+// A leaf of the statement and the arguments at these positions; sound calibration, bounds of the RDR. Errors: those of leaf_question.
+View view_of(FunctionCallInfo fcinfo, const Statement &statement, int mechanism, int delta, int leaf);
 
 struct Noise {
     double term;   // what joins the PIS in an RDR (risk_row)
@@ -30,8 +30,6 @@ Noise noise_of(const View &view, const risk::Memo *memo, privacy::Epsilon epsilo
 
 // Returns the rho of the noise at an epsilon, as numeric.
 Datum rho_of(const View &view, privacy::Epsilon epsilon);
-// Takes infinity out of an array of candidates. Returns whether it was there.
-bool take_infinity(ArrayType **candidates);
 
 // 55000 for a table without rows: an RDR is somebody's.
 void check_not_empty(const risk::Memo *memo);

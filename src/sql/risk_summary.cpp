@@ -8,7 +8,6 @@
 #include "rows/units.hpp"
 #include "sql/call_arguments.hpp"
 #include "sql/risk_calls.hpp"
-#include "sql/statement_leaves.hpp"
 
 namespace dp::sql {
 
@@ -127,9 +126,9 @@ static void put_line(ReturnSetInfo *result, const Scale &scale, const Line &line
     tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
 }
 
-static void put_leaf(FunctionCallInfo fcinfo, int leaf) {
+static void put_leaf(FunctionCallInfo fcinfo, const Statement &statement, int leaf) {
     auto *result = reinterpret_cast<ReturnSetInfo *>(fcinfo->resultinfo);
-    View view = view_of(fcinfo, 1, 2, leaf);
+    View view = view_of(fcinfo, statement, 1, 2, leaf);
     rows::check_delta(view.question, view.mechanism, view.delta);
     auto *candidates = catalog::candidates_from_array(array_argument(fcinfo, 3));
     Memo *memo = risk::leave_one_out(rows::OwnRows(view.question), view.mechanism, view.calibration, risk::Detail::range);
@@ -150,9 +149,10 @@ static void put_leaf(FunctionCallInfo fcinfo, int leaf) {
 DP_CALL(dp_risk_summary) {
     require(fcinfo, 0, "query");
     InitMaterializedSRF(fcinfo, 0);
-    const int leaves = Max(count_leaves(text_argument(fcinfo, 0)), 1);
-    for (int leaf = 1; leaf <= leaves; leaf++)
-        put_leaf(fcinfo, leaf);
+    const Statement statement = cut_statement(text_argument(fcinfo, 0));
+    tell_leaves(statement);
+    for (int leaf = 1; leaf <= statement.leaves(); leaf++)
+        put_leaf(fcinfo, statement, leaf);
     return Datum(0);
 }
 

@@ -8,65 +8,74 @@
 
 namespace dp::sql {
 
-// Whether the text is a leaf by itself.
-static bool is_leaf(const char *text) {
+// Returns why the text is no leaf by itself, or null.
+static ErrorData *refusal_as_leaf(const char *text) {
     return refusal_by([&] {
-               query::TextScope scope;
-               scope.enter(text);
-               query::Parsed parsed = query::parse_select(text);
-               (void)query::check_leaf(parsed.query, parsed.source);
-               scope.leave();
-           }) == nullptr;
+        query::TextScope scope;
+        scope.enter(text);
+        query::Parsed parsed = query::parse_select(text);
+        (void)query::check_leaf(parsed.query, parsed.source);
+        scope.leave();
+    });
 }
 
-// Lists the calls of dp_rdr.release that the statement becomes.
-static List *leaves_of(const char *text) {
+Statement cut_statement(const char *text) {
+    Statement statement = {text, refusal_as_leaf(text) == nullptr, NIL, nullptr};
+    if (statement.whole)
+        return statement;
     const query::Request request = plain_request(true);
-    return find_leaves(text, &request);
+    statement.refusal = refusal_by([&] { statement.calls = find_leaves(text, &request); });
+    return statement;
 }
 
-int count_leaves(const char *text) {
-    if (is_leaf(text))
-        return 1;
-    int n = 0;
-    return refusal_by([&] { n = list_length(leaves_of(text)); }) == nullptr ? n : 0;
-}
-
-static release::Ask ask_of_leaf(const Call *call) {
+static release::Ask ask_of_leaf(const Statement &statement, int leaf) {
     release::Ask ask;
-    if (!ask_of_call(call, &ask))
-        refuse_form("the risk of a question that follows from other answers is not supported",
-                    "Write the constants out.", "What it asks for is known when the statement is executed.");
+    if (!ask_of_call(static_cast<Call *>(list_nth(statement.calls, leaf - 1)), &ask))
+        ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+                        errmsg("the risk of a question that follows from other answers is not supported"),
+                        errdetail("What it asks for is known when the statement is executed."),
+                        errhint("Write the constants out.")));
     (void)release::check_own_ask(&ask);
     return ask;
 }
 
-[[noreturn]] static void refuse_choice(List *calls, int leaf) {
+// Lists the leaves, a line each.
+static const char *text_of_leaves(const Statement &statement) {
     StringInfoData texts;
     initStringInfo(&texts);
-    ListCell *cell;
-    foreach (cell, calls)
-        appendStringInfo(&texts, "%s%d: %s", texts.len == 0 ? "" : "\n", foreach_current_index(cell) + 1,
-                         ask_of_leaf(static_cast<Call *>(lfirst(cell))).leaf);
-    if (leaf == 0)
-        refuse_value(psprintf("the statement asks %d questions, and one is needed", list_length(calls)),
-                     "Pass one of them as the query.", texts.data);
-    refuse_value(psprintf("leaf must be between 1 and %d, not %d", list_length(calls), leaf),
-                 "Leaves are counted as dp_risk() shows them.", texts.data);
+    for (int leaf = 1; leaf <= list_length(statement.calls); leaf++)
+        appendStringInfo(&texts, "%s%d: %s", leaf == 1 ? "" : "\n", leaf, ask_of_leaf(statement, leaf).leaf);
+    return texts.data;
 }
 
-rows::Question *leaf_question(const char *text, privacy::Mechanism mechanism, int leaf) {
-    if (is_leaf(text)) {
-        if (leaf != 0 && leaf != 1)
-            refuse_value(psprintf("leaf must be 1, not %d", leaf), "The query is one question.");
-        return controllers_question(text, mechanism);
-    }
-    List *calls = leaves_of(text);
-    if (calls == NIL) // declared groups alone, or nothing of a view
-        return controllers_question(text, mechanism);
-    if (leaf < 0 || leaf > list_length(calls) || (leaf == 0 && list_length(calls) > 1))
-        refuse_choice(calls, leaf);
-    return controllers_question(ask_of_leaf(static_cast<Call *>(list_nth(calls, Max(leaf, 1) - 1))), mechanism);
+void tell_leaves(const Statement &statement) {
+    if (statement.leaves() > 1)
+        ereport(NOTICE, (errmsg("the statement asks %d questions, each with a risk of its own", statement.leaves()),
+                         errdetail("%s", text_of_leaves(statement))));
+}
+
+[[noreturn]] static void refuse_choice(const Statement &statement, int leaf) {
+    if (leaf == 0)
+        ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+                        errmsg("the statement asks %d questions, and one is needed", statement.leaves()),
+                        errdetail("%s", text_of_leaves(statement)), errhint("Pass one of them as the query.")));
+    if (statement.leaves() == 1)
+        ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("leaf must be 1, not %d", leaf),
+                        errhint("The query is one question.")));
+    ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+                    errmsg("leaf must be between 1 and %d, not %d", statement.leaves(), leaf),
+                    errdetail("%s", text_of_leaves(statement)), errhint("Leaves are counted as dp_risk() shows them.")));
+    pg_unreachable();
+}
+
+rows::Question *leaf_question(const Statement &statement, privacy::Mechanism mechanism, int leaf) {
+    if (statement.refusal != nullptr)
+        ReThrowError(statement.refusal);
+    if (leaf < 0 || leaf > statement.leaves() || (leaf == 0 && statement.leaves() > 1))
+        refuse_choice(statement, leaf);
+    if (statement.whole || statement.calls == NIL) // declared groups alone, or nothing of a view
+        return controllers_question(statement.text, mechanism);
+    return controllers_question(ask_of_leaf(statement, Max(leaf, 1)), mechanism);
 }
 
 } // namespace dp::sql

@@ -6,10 +6,21 @@
 
 namespace dp::sql {
 
-// Returns how many leaves a statement has that an analyst may send; 0: it is none, or is refused.
-int count_leaves(const char *text);
-// Prepares a leaf of the statement, from 1 on; 0: its only one. Errors: as for an analyst, but 42501 for anybody but the owner of the
-// table; 22023 where there is no such leaf, or several and none is chosen.
-rows::Question *leaf_question(const char *text, privacy::Mechanism mechanism, int leaf);
+// Holds a statement, and what it becomes where an analyst sends it.
+struct Statement {
+    const char *text;
+    bool whole;         // the text is one leaf by itself
+    List *calls;        // otherwise its calls of release(): Call *
+    ErrorData *refusal; // why no analyst may send it; or null
+    int leaves() const { return whole || calls == NIL ? 1 : list_length(calls); }
+};
+
+// Cuts a statement. Raises no refusal of it, but keeps the reason.
+Statement cut_statement(const char *text);
+// Prepares a leaf, from 1 on; 0: the only one. Errors: those of an analyst, but 42501 for anybody but the owner of the table; 22023 where
+// there is no such leaf, or several and none is chosen.
+rows::Question *leaf_question(const Statement &statement, privacy::Mechanism mechanism, int leaf);
+// Tells the caller which leaf is which, where there are several.
+void tell_leaves(const Statement &statement);
 
 } // namespace dp::sql

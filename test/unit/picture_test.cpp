@@ -165,11 +165,11 @@ std::string hostile_page(const std::string &hostile) {
     Report report;
     report.table = hostile;
     report.facts = {fact("owner", hostile)};
-    QueryPart &part = report.query.emplace();
+    QueryPart &part = report.questions.emplace_back();
     const Data request = {{{"title", "Request 17"}, {"purpose", hostile}, {"advice", "advice"}},
                           {{"facts", {fact(hostile, hostile)}}}};
     const Data person = {{{"individuals", "1"}, {"sensitivity", "1"}}, {{"columns", {fact(hostile, hostile)}}}};
-    part.data = {{{"query", hostile}, {"equal_risks", ""}, {"outside", ""}},
+    part.data = {{{"suffix", ""}, {"number", ""}, {"statement", hostile}, {"questions", "2"}, {"query", hostile}, {"equal_risks", ""}, {"outside", ""}},
                  {{"request", {request}}, {"facts", {fact("view", hostile)}}, {"people", {person}}}};
     part.asked = candidate("0.1", 0.9, 0.8);
     part.belief = 0.525;
