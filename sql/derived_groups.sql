@@ -136,6 +136,24 @@ SELECT extract(quarter FROM born) AS quarter, count(*) > 0 AS shown FROM lodging
 SET ROLE regress_controller;
 SELECT parameters::jsonb ->> 'groups' AS groups, delta_groups FROM dp_rdr.ledger WHERE relation = 'public.lodging' ORDER BY id DESC LIMIT 2;
 
+-- NaN is above all numbers, also under a sign: whoever has it is in the last bucket of an array, in a group of its own, or in NULL.
+SET ROLE regress_controller;
+CREATE TABLE lengths (id integer PRIMARY KEY, km float8 NOT NULL, cost numeric NOT NULL);
+INSERT INTO lengths SELECT i, 'NaN', 'NaN' FROM generate_series(1, 1000) i;
+SELECT dp_protect('lengths', 'lengths_dp'), dp_set_odometer('lengths', 'none', NULL, 0.9);
+SELECT dp_grant('lengths_dp', 'regress_deriver', tau => 0, epsilon_max => 100, candidates => '{100}');
+SET ROLE regress_deriver;
+SELECT 'array' AS of, width_bucket(-km, ARRAY[-50, 0, 10]::float8[])::text AS k, count(*) FROM lengths_dp WHERE km >= 0 GROUP BY width_bucket(-km, ARRAY[-50, 0, 10]::float8[])
+UNION ALL SELECT 'array, of cost', width_bucket(10 - cost, ARRAY[-50, 0, 20]::numeric[])::text, count(*) FROM lengths_dp WHERE cost >= 0 GROUP BY width_bucket(10 - cost, ARRAY[-50, 0, 20]::numeric[])
+UNION ALL SELECT 'bounded', width_bucket(-km, ARRAY[-50, 0, 10]::float8[])::text, count(*) FROM lengths_dp WHERE km BETWEEN 0 AND 60 GROUP BY width_bucket(-km, ARRAY[-50, 0, 10]::float8[])
+UNION ALL SELECT 'buckets', width_bucket(-km, -100, 0, 2)::text, count(*) FROM lengths_dp WHERE km >= 0 GROUP BY width_bucket(-km, -100, 0, 2)
+UNION ALL SELECT 'floor', floor(-km / 10)::text, count(*) FROM lengths_dp WHERE km >= 0 AND -km >= -20 GROUP BY floor(-km / 10)
+UNION ALL SELECT 'floor, of cost', floor(-cost / 10)::text, count(*) FROM lengths_dp WHERE cost >= 0 AND -cost >= -20 GROUP BY floor(-cost / 10)
+UNION ALL SELECT 'integer', (-km)::integer::text, count(*) FROM lengths_dp WHERE km >= 0 AND -km >= -1 GROUP BY (-km)::integer;
+SET ROLE regress_controller;
+DROP TABLE lengths CASCADE;
+SET ROLE regress_deriver;
+
 -- In whose time zone a moment is is the asker's: so are the groups.
 SET ROLE regress_deriver;
 SET timezone = 'Asia/Kolkata';

@@ -107,7 +107,7 @@ EXCEPTION WHEN undefined_column THEN
     RETURN 'stops';
 END $$;
 SELECT DISTINCT pg_temp.pasted(m[1]) FROM hint, refusal(refused) r, regexp_matches(r, '(dp_set_[a-z]+\(''[^)]*\))', 'g') m;
-SELECT DISTINCT pg_temp.pasted(format('CASE WHEN %s THEN 1 END', m[1])) FROM hint, refusal(refused) r, regexp_matches(r, 'WHERE (.*? BETWEEN LOW AND HIGH)', 'g') m;
+SELECT DISTINCT pg_temp.pasted(format('CASE WHEN %s THEN 1 END', m[1])) FROM hint, refusal(refused) r, regexp_matches(r, 'it: WHERE (.*? BETWEEN LOW AND HIGH)', 'g') m;
 SELECT DISTINCT pg_temp.pasted(m[1]) FROM hint, refusal(refused) r, regexp_matches(r, 'or (least\(greatest\(.*?, LOW\), HIGH\))', 'g') m;
 SELECT refused AS number_that_runs FROM hint, refusal(refused) r WHERE r ~ '(least|greatest)[(].*[(,] *[0-9]+[),]' AND r !~ 'LOW' ORDER BY n;
 -- With a delta groups may be discovered; the rest is refused alike.
@@ -178,6 +178,47 @@ RESET client_min_messages;
 SET ROLE regress_second;
 SELECT count(*) FROM (SELECT patient FROM hospital_dp WHERE id <= 20 GROUP BY patient) t;
 SELECT column_name, threshold, reason FROM dp_explain('SELECT patient, count(*) FROM hospital_dp WHERE id <= 20 GROUP BY patient');
+
+-- ---------------------------------------------------------------------------------------------------------------------
+-- Forms that the asker can paste: above one row for each person by the names that stand there, of keys by themselves
+-- ---------------------------------------------------------------------------------------------------------------------
+
+SET ROLE regress_controller;
+CREATE TABLE buyer (buyer integer PRIMARY KEY, email text UNIQUE, phone text NOT NULL, city text, since timestamptz NOT NULL);
+CREATE TABLE buy (buyer integer NOT NULL REFERENCES buyer, parcel integer NOT NULL, line integer NOT NULL, qty integer NOT NULL, price numeric NOT NULL, bought date NOT NULL, PRIMARY KEY (parcel, line));
+INSERT INTO buyer SELECT i, i || '@x.example', i % 90, 'c' || i % 9, '2025-01-01' FROM generate_series(1, 500) i;
+INSERT INTO buy SELECT 1 + i % 500, i / 2, i % 2, i % 7, i % 9, '2025-02-02' FROM generate_series(1, 2000) i;
+SELECT dp_protect('buyer', 'buyer_dp', unit => 'buyer'), dp_protect('buy', 'buy_dp', unit => 'buyer -> buyer', max_rows => 4);
+SELECT dp_set_odometer('buyer', 'none', NULL, 0.9);
+SELECT dp_grant(v, 'regress_analyst', tau => 0, candidates => '{1}') FROM unnest('{buyer_dp,buy_dp}'::regclass[]) v;
+CREATE TABLE written (n integer GENERATED ALWAYS AS IDENTITY, refused text, remedy text);
+COPY written (refused, remedy) FROM stdin (DELIMITER ';');
+SELECT avg(spent) FROM (SELECT buyer, sum(qty) AS spent FROM buy_dp GROUP BY 1) t;SELECT avg(spent) FROM (SELECT buyer, sum(qty) AS spent FROM buy_dp GROUP BY 1) t WHERE spent BETWEEN 0 AND 50
+SELECT avg(spent) FROM (SELECT buyer, sum(qty) AS spent FROM buy_dp GROUP BY 1) t;SELECT avg(least(greatest(spent, 0), 50)) FROM (SELECT buyer, sum(qty) AS spent FROM buy_dp GROUP BY 1) t
+SELECT max(a * 2) FROM (SELECT buyer, sum(qty) / count(*) AS a FROM buy_dp GROUP BY buyer) t;SELECT max(a * 2) FROM (SELECT buyer, sum(qty) / count(*) AS a FROM buy_dp GROUP BY buyer) t WHERE (a * 2) BETWEEN 0 AND 30
+SELECT avg(spent) FROM (SELECT buyer, sum(price) AS spent FROM buy_dp GROUP BY 1) t;SELECT avg(spent) FROM (SELECT buyer, sum(price) AS spent FROM buy_dp WHERE price BETWEEN 0 AND 10 GROUP BY 1) t
+SELECT date_trunc('month', first), count(*) FROM (SELECT buyer, min(bought) AS first FROM buy_dp GROUP BY 1) t GROUP BY 1;SELECT date_trunc('month', first), count(*) FROM (SELECT buyer, min(bought) AS first FROM buy_dp GROUP BY 1) t WHERE first BETWEEN '2025-01-01' AND '2025-03-31' GROUP BY 1
+SELECT city, n, count(*) FROM (SELECT b.buyer, b.city, count(*) AS n FROM buyer_dp b JOIN buy_dp USING (buyer) GROUP BY 1, 2) t GROUP BY 1, 2;SELECT city, n, count(*) FROM (SELECT b.buyer, b.city, count(*) AS n FROM buyer_dp b JOIN buy_dp USING (buyer) GROUP BY 1, 2) t WHERE city IN ('c1', 'c2') GROUP BY 1, 2
+SELECT b.city, count(*) FROM buyer_dp b JOIN buy_dp USING (buyer) GROUP BY 1;SELECT b.city, count(*) FROM buyer_dp b JOIN buy_dp USING (buyer) WHERE b.city IN ('c1') GROUP BY 1
+SELECT upper(city), count(*) FROM buyer_dp GROUP BY 1;SELECT upper(city), count(*) FROM buyer_dp WHERE upper(city) IN ('C1', 'C2') GROUP BY 1
+SELECT extract(year FROM since), count(*) FROM buyer_dp GROUP BY 1;SELECT extract(year FROM since), count(*) FROM buyer_dp WHERE since BETWEEN '2020-01-01' AND '2026-01-01' GROUP BY 1
+SELECT since, count(*) FROM buyer_dp GROUP BY 1;SELECT date_trunc('month', since), count(*) FROM buyer_dp WHERE since BETWEEN '2025-01-01' AND '2026-01-01' GROUP BY 1
+SELECT phone, count(*) FROM buyer_dp GROUP BY phone;SELECT count(DISTINCT phone) FROM buyer_dp
+SELECT email, count(*) FROM buyer_dp GROUP BY email;SELECT count(DISTINCT email), count(*) FILTER (WHERE email LIKE '%@x.example') FROM buyer_dp
+SELECT split_part(email, '@', 2), count(*) FROM buyer_dp GROUP BY 1;SELECT split_part(email, '@', 2), count(*) FROM buyer_dp WHERE split_part(email, '@'::text, 2) IN ('x.example') GROUP BY 1
+SELECT parcel, count(*) FROM buy_dp GROUP BY parcel;SELECT parcel, count(*) FROM buy_dp WHERE parcel IN (1, 2) GROUP BY parcel
+SELECT qty, phone, count(*) FROM buy_dp JOIN buyer_dp USING (buyer) WHERE qty BETWEEN 1 AND 5000 AND phone IN ('1', '2', '3') GROUP BY 1, 2;SELECT qty, phone, count(*) FROM buy_dp JOIN buyer_dp USING (buyer) WHERE qty BETWEEN 1 AND 50 AND phone IN ('1', '2', '3') GROUP BY 1, 2
+\.
+GRANT SELECT ON written TO regress_analyst;
+SET ROLE regress_analyst;
+\t on
+\pset format unaligned
+SELECT format(E'%s\n=> %s', refused, refusal(refused)) FROM written ORDER BY n;
+SELECT 'not accepted: ' || remedy || ' ' || refusal(remedy) FROM written WHERE refusal(remedy) IS NOT NULL ORDER BY n;
+\t off
+\pset format aligned
+SET ROLE regress_controller;
+DROP TABLE written, buyer, buy CASCADE;
 
 -- ---------------------------------------------------------------------------------------------------------------------
 -- Keys that lead to a person: of a step, of rows, of the person
@@ -283,18 +324,19 @@ INSERT INTO form (fn, argument, source, low, high) VALUES
     ('max', 'p.bought', 'shown.purchase_dp p JOIN "My Data"."Item" i USING (item)', 'timestamp ''2024-01-01''', 'timestamp ''2025-01-01''');
 GRANT SELECT ON form TO regress_analyst;
 CREATE FUNCTION statement(form, argument text, condition text) RETURNS text LANGUAGE sql AS $$
-    SELECT $1.before || CASE WHEN $1.fn = '' THEN format('SELECT %s, count(*) FROM %s GROUP BY 1', $2, $1.source)
+    SELECT $1.before || CASE WHEN $1.fn = '' THEN format('SELECT %s, count(*) FROM %s%s GROUP BY 1', $2, $1.source, ' WHERE ' || nullif($3, ''))
         ELSE format('SELECT %s(%s) FROM %s', $1.fn, $2, $1.source) || coalesce(' WHERE ' || nullif(concat_ws(' AND ', nullif($1.condition, ''), nullif($3, '')), ''), '') END $$;
 CREATE FUNCTION pasted(form) RETURNS TABLE (form text, statement text) LANGUAGE sql AS $$
     WITH refused AS (SELECT refusal(statement($1, $1.argument, '')) AS hint), parts AS (
-        SELECT 'WHERE' AS kind, m[1] AS part FROM refused, regexp_matches(hint, '\n.*?WHERE (.*? BETWEEN LOW AND HIGH)', 'g') m
+        SELECT 'WHERE' AS kind, m[1] AS part FROM refused, regexp_matches(hint, 'it: WHERE (.*? BETWEEN LOW AND HIGH)', 'g') m
+        UNION ALL SELECT 'names', m[1] || ' IN (''1'', ''2'')' FROM refused, regexp_matches(hint, 'groups: WHERE (.*?) IN \(VALUE, ', 'g') m
         UNION ALL SELECT 'clamp', m[1] FROM refused, regexp_matches(hint, '(least\(greatest\(.*?, LOW\), HIGH\))', 'g') m
         UNION ALL SELECT 'count', m[1] FROM refused, regexp_matches(hint, '(count\(DISTINCT .*?\)), with', 'g') m
         UNION ALL SELECT 'count', m[1] FROM refused, regexp_matches(hint, '(count\(\*\)::numeric / .*?) is', 'g') m
         UNION ALL SELECT 'controller', m[1] FROM refused, regexp_matches(hint, '(dp_set_[a-z]+\(''.*?(?:HIGH|GROUPS)\))', 'g') m)
-    SELECT DISTINCT kind, CASE kind WHEN 'WHERE' THEN statement($1, $1.argument, filled)
-        WHEN 'clamp' THEN statement($1, CASE WHEN $1.fn ~ 'WITHIN' THEN 'ORDER BY ' ELSE '' END || filled, '')
-        WHEN 'count' THEN $1.before || format('SELECT %s FROM %s', filled, $1.source) ELSE 'SELECT ' || filled END
+    SELECT DISTINCT kind, CASE WHEN kind IN ('WHERE', 'names') THEN statement($1, $1.argument, filled)
+        WHEN kind = 'clamp' THEN statement($1, CASE WHEN $1.fn ~ 'WITHIN' THEN 'ORDER BY ' ELSE '' END || filled, '')
+        WHEN kind = 'count' THEN $1.before || format('SELECT %s FROM %s', filled, $1.source) ELSE 'SELECT ' || filled END
     FROM parts, replace(replace(replace(part, 'LOW', $1.low), 'HIGH', $1.high), 'GROUPS', '''{1,NULL}''') filled
     WHERE kind <> 'controller' OR filled !~ '(TABLE|COLUMN)_NAME' $$;
 SET ROLE regress_analyst;

@@ -177,8 +177,69 @@ SELECT dp_grant('shop.visit_dp', 'regress_reader', mechanism => 'laplace'), dp_s
 SET ROLE regress_reader;
 -- What it names can be asked.
 SET ROLE regress_reader;
-SELECT count(*) FROM (SELECT guest_id, count(*) AS n FROM shop.visit_dp GROUP BY guest_id) t WHERE n > 10;
+SELECT * FROM dp_query('SELECT count(*) FROM (SELECT guest_id, count(*) AS n FROM shop.visit_dp GROUP BY guest_id) t WHERE n > 10', max_rows => 20) AS (people bigint);
 SET ROLE regress_noisy;
+
+-- A limit is told once of a view, whoever asks what: few may have most of the rows, which no number shows. Not where it was passed, where
+-- people are counted, or what no limit changes.
+SET ROLE regress_controller;
+SELECT dp_set_contribution('shop.visit', max_rows => 100);
+RESET ROLE;
+DISCARD ALL;
+LOAD 'dp_rdr';
+SET dp_rdr.noise = show;
+SET ROLE regress_reader;
+SELECT n > 0 AS t FROM dp_query('SELECT count(*) FROM shop.visit_dp', max_rows => 100) AS (n bigint);
+SELECT count(DISTINCT guest_id) > 0 AS t FROM shop.visit_dp;
+SELECT count(*) > 0 AS t FROM shop.guest_dp;
+SELECT count(*) > 0 AS t FROM (SELECT guest_id, count(*) AS n FROM shop.guest_dp GROUP BY guest_id) t;
+SELECT count(*) > 0 AS t FROM (SELECT guest_id, min(day) AS first FROM shop.visit_dp GROUP BY guest_id) t;
+SELECT avg(n) > 0 AS t FROM (SELECT guest_id, count(*) AS n FROM shop.visit_dp GROUP BY guest_id) t;
+SELECT count(*) > 0 AS t FROM shop.visit_dp WHERE day > '2025-01-01';
+RESET ROLE;
+DISCARD ALL;
+LOAD 'dp_rdr';
+SET dp_rdr.noise = show;
+SET ROLE regress_reader;
+SET dp_rdr.max_rows = 50;
+SELECT count(*) > 0 AS t FROM shop.visit_dp WHERE day > '2025-01-02';
+RESET dp_rdr.max_rows;
+-- What it names can be asked, above what counts.
+SELECT people BETWEEN -5 AND 5 AS t FROM dp_query('SELECT count(*) FROM (SELECT guest_id, count(*) AS n FROM shop.visit_dp GROUP BY guest_id) t WHERE n > 50', max_rows => 100) AS (people bigint);
+SET ROLE regress_controller;
+SELECT dp_set_contribution('shop.visit', max_rows => 10);
+
+-- Nobody can have more than what counts: refused before the charge, in HAVING, in WHERE and in FILTER. What can be is answered.
+SELECT releases AS before FROM dp_odometer('shop.guest') WHERE account = 'public' \gset
+SET ROLE regress_noisy;
+\set VERBOSITY default
+SELECT count(*) FROM (SELECT guest_id FROM shop.visit_dp GROUP BY guest_id HAVING count(*) > 20) t;
+SELECT count(*) FROM (SELECT guest_id, count(*) AS n FROM shop.visit_dp GROUP BY guest_id) t WHERE n BETWEEN 11 AND 15;
+SELECT count(*), count(*) FILTER (WHERE visits + 1 > 30) FROM (SELECT guest_id, count(DISTINCT day) AS visits FROM shop.visit_dp GROUP BY guest_id) t;
+SELECT count(*) FROM (SELECT guest_id, count(*) AS n FROM shop.visit_dp GROUP BY guest_id) t WHERE n = 0;
+SELECT accepted, reason FROM dp_explain('SELECT count(*) FROM (SELECT guest_id FROM shop.visit_dp GROUP BY guest_id HAVING count(*) > 20) t');
+\set VERBOSITY terse
+SET ROLE regress_controller;
+SELECT releases - :before AS charged FROM dp_odometer('shop.guest') WHERE account = 'public';
+SET ROLE regress_reader;
+SELECT count(*) > 5000 AS t FROM (SELECT guest_id FROM shop.visit_dp GROUP BY guest_id HAVING count(*) >= 10) t;
+SELECT n BETWEEN -5 AND 5 AS t FROM dp_query('SELECT count(*) FROM (SELECT guest_id FROM shop.visit_dp GROUP BY guest_id HAVING count(*) > 20) t', max_rows => 40) AS (n bigint);
+SELECT count(*) < 9 AS t FROM (SELECT guest_id, sum(extract(day FROM day)) AS d FROM shop.visit_dp GROUP BY guest_id) t WHERE d > 5000;
+
+-- Conditions that leave nothing of what was declared: there may be such rows, so it is answered, and said each time. dp_explain says it before.
+SELECT count(*) < 9 AS t FROM shop.guest_dp WHERE town = 'rome';
+SELECT count(*) < 9 AS t FROM shop.guest_dp WHERE town = 'rom';
+SELECT count(*) < 9 AS t FROM shop.guest_dp WHERE age > 30 AND (town IN ('Ulm', 'Bonn') OR town = 'rome');
+SELECT count(*) FILTER (WHERE town = 'Ulm') < 9 AS t FROM shop.guest_dp;
+SELECT count(*) < 9 AS t FROM shop.guest_dp WHERE score > 100;
+SELECT count(*) < 9 AS t FROM shop.guest_dp g WHERE score BETWEEN -9 AND -1 AND town = 'ulm';
+SELECT reason FROM dp_explain('SELECT count(*) FROM shop.guest_dp WHERE town = ''oslo''');
+SELECT count(*) > 9 AS t FROM shop.guest_dp WHERE town IN ('rome', 'ulm') AND score >= 100 - 50;
+SELECT count(*) > 9 AS t FROM shop.guest_dp WHERE town = 'rome' OR age > 20;
+SELECT count(*) > 9 AS t FROM shop.guest_dp WHERE town <> 'rome' AND age <> 1000;
+SET dp_rdr.noise = silent;
+SELECT count(*) < 9 AS t FROM shop.guest_dp WHERE town = 'rome';
+SET dp_rdr.noise = show;
 
 -- Discovered groups of more people than there are: refused before the charge, and dp_explain says so. Not of more rows.
 SET ROLE regress_controller;

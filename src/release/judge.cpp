@@ -9,12 +9,10 @@
 #include "privacy/widened.hpp"
 
 #include "release/accuracy.hpp"
-#include "border/each.hpp"
-#include "query/aggregate_table.hpp"
 #include "release/charge.hpp"
+#include "release/clipped.hpp"
 #include "rows/narrowed.hpp"
-#include "rows/texts.hpp"
-#include "rows/unit_checks.hpp"
+#include "rows/undeclared_keys.hpp"
 
 namespace dp::release {
 
@@ -56,14 +54,6 @@ static double number_of(const rows::Question *question, int aggregate, const pri
 
 // ---- texts -----------------------------------------------------------------------------------------------------------
 
-// To two digits: nobody needs more of a size.
-static const char *about(double number) {
-    if (!(number > 0))
-        return "0";
-    const double place = std::pow(10, std::floor(std::log10(number)) - 1);
-    return psprintf("%.10g", std::round(number / place) * place);
-}
-
 const char *null_text(const rows::Question *question) {
     for (int i = 0; i < question->leaf->nkeys; i++)
         if (rows::lacks_null(question, i))
@@ -89,14 +79,6 @@ static const char *rank_text(const rows::Question *question, const privacy::Rele
         return nullptr;
     return psprintf("mostly noise: the rank of min, max and percentiles is off by up to %s rows, more than half of all",
                     about(worst));
-}
-
-// Returns the name of an output that the statement shows; of one that it computes with what it is.
-static const char *label(const rows::Question *question, int output) {
-    const query::Output &column = question->leaf->outputs[output];
-    if (strcmp(column.name, psprintf("c%d", output + 1)) != 0)
-        return quote_identifier(column.name);
-    return rows::expression_text(question, list_make1(question->leaf->aggregates[column.index].node));
 }
 
 // A single number is noise below twice error95.
@@ -135,86 +117,6 @@ static const char *coarse_text(const Judge *judge, int output) {
                         100 * error95 / seen.coarse_weight, name);
     return psprintf("coarse: error95 (%s) is more than 15 %% of " INT64_FORMAT " numbers (%s), which are %.0f %% of all",
                     about(error95), seen.coarse, name, 100 * seen.coarse_weight / seen.weight);
-}
-
-// So many rows of one unit count, also below the aggregation that is asked for.
-static int rows_of_unit(const rows::Question *question) {
-    return question->per_unit == nullptr ? question->units->max_rows : question->per_unit->max_rows;
-}
-
-// Returns the query that counts who has more rows in the view than count, and for that reads more of them. Empty where the view does not
-// show the unit, or several are read.
-static const char *query_of_clipped(const rows::Question *question) {
-    const auto *unit = linitial_node(Var, question->units->values);
-    if (question->nsources > 1 || list_length(question->units->values) > 1 ||
-        unit->varno != question->leaf->sources[0].varno)
-        return "";
-    const char *column = rows::column_name(question, query::column_number(unit));
-    if (get_attnum(question->leaf->view, column) == InvalidAttrNumber)
-        return "";
-    column = quote_identifier(column);
-    const int most = rows_of_unit(question);
-    const char *query = psprintf("SELECT count(*) FROM (SELECT %s, count(*) AS n FROM %s GROUP BY %s) t WHERE n > %d",
-                                 column, question->settings->view_name, column, most);
-    return psprintf(": SELECT * FROM dp_query(%s, max_rows => %d) AS (people bigint)", quote_literal_cstr(query),
-                    Min(most, catalog::max_declared_rows / 2) * 2);
-}
-
-static const char *clipped_text(const rows::Question *question, int output) {
-    const rows::Units *units = question->units;
-    const query::Output &column = question->leaf->outputs[output];
-    const int j = question->measure_of[column.index];
-    const privacy::Measure &measure = (*question->measures)[j];
-    const char *unit = rows::unit_text(units->path);
-    if (measure.kind == privacy::MeasureKind::sum)
-        return psprintf("clipped: of each unit (%s) sizes of up to %s count in %s, and many may have more", unit,
-                        about(std::ldexp(static_cast<double>((*question->sensitivities)[j]),
-                                         privacy::unit_exponent(measure, question->bounds[j]))),
-                        label(question, output));
-    if ((*question->norms)[j] == privacy::Norm::groups && question->rows_per_group < units->max_rows)
-        return psprintf("clipped: of each unit (%s) %d rows count at most, and fewer of many in one group (%d); many may "
-                        "have more%s",
-                        unit, units->max_rows, question->rows_per_group, query_of_clipped(question));
-    return psprintf("clipped: of each unit (%s) %d rows count at most, and many may have more%s", unit, units->max_rows,
-                    query_of_clipped(question));
-}
-
-// Whether an output would be another one if more of a unit counted: all but people who are in few groups.
-static bool has_limit(const rows::Question *question, int output) {
-    const query::Output &column = question->leaf->outputs[output];
-    if (column.is_key || column.part != query::Part::value)
-        return false;
-    const rows::Units *units = question->units;
-    return !(*question->measures)[question->measure_of[column.index]].of_units ||
-           (!units->one_group && !question->thresholded && units->max_groups < question->ngroups);
-}
-
-// Whether the rows of one person are counted or added up below the aggregation.
-static bool counts_below(const rows::Question *question) {
-    for (auto *call : border::each<Aggref>(question->leaf->per_unit->columns)) {
-        const query::UnitAggregate fn = query::unit_aggregate(call);
-        if (fn == query::UnitAggregate::count_rows || fn == query::UnitAggregate::count ||
-            fn == query::UnitAggregate::count_values || fn == query::UnitAggregate::sum)
-            return true;
-    }
-    return false;
-}
-
-// Says that a limit may clip. How much it does follows from no number of an answer: few people may have most of the rows. Null: the limit
-// was passed, or clips nothing.
-static const char *limit_text(const rows::Question *question) {
-    const rows::Units *units = question->units;
-    const query::Limits &asked = question->leaf->limits;
-    if (units == nullptr || (!asked.by_setting && (asked.max_rows > 0 || asked.max_groups > 0)))
-        return nullptr;
-    const bool several = units->joined == nullptr ? !units->path->keyed : rows_of_unit(question) > 1;
-    bool limits = question->per_unit != nullptr && several && counts_below(question);
-    for (int i = 0; i < question->leaf->noutputs && question->per_unit == nullptr; i++)
-        limits = limits || (units->clipped && !units->single && has_limit(question, i));
-    return limits ? psprintf("perhaps clipped: of each unit (%s) %d rows count at most, and whether many have more does "
-                             "not follow from the answer%s",
-                             rows::unit_text(units->path), rows_of_unit(question), query_of_clipped(question))
-                  : nullptr;
 }
 
 // ---- what is known before the first row ----------------------------------------------------------------------------

@@ -202,7 +202,9 @@ static void check_counts_where(ColumnRanges *columns, const Question *question, 
         bool above;
         const char *text = shortened(text_as_asked(question, one.expression, &above));
         refuse_value(psprintf("no person can meet the condition on %s: nothing private would be answered", text),
-                     "dp_query(QUERY, max_rows => ROWS) counts more of a person's rows.",
+                     one.span.high < can.low
+                         ? "Whoever has no row is in no row of the sub-SELECT: a LEFT JOIN from a table of people has them."
+                         : "dp_query(QUERY, max_rows => ROWS) counts more of a person's rows.",
                      psprintf("Of one person it lies from %.15g to %.15g, as %d rows count; the condition leaves values "
                               "from %s to %s.",
                               can.low, can.high, question->per_unit->max_rows, end_text(INT8OID, one.span.low),
@@ -229,7 +231,7 @@ static const char *some_of(ArrayType *groups) {
     return shortened(psprintf("%s%s", some, n > most ? ", ..." : ""));
 }
 
-// What a condition leaves of the declared groups of a column; null: some, or nobody declared any.
+// Says that a condition leaves none of the declared groups of a column; null: it leaves some, or nobody declared any.
 static const char *beyond_groups(const ColumnRanges *columns, Node *condition, Var *column) {
     const Oid equality = lookup_type_cache(column->vartype, TYPECACHE_EQ_OPR)->eq_opr;
     Named named = {column->vartype, column->varcollid, equality, reinterpret_cast<Node *>(column), NIL};

@@ -4,7 +4,7 @@
 
 #include "border/refuse.hpp"
 #include "query/constants.hpp"
-#include "rows/unit_checks.hpp"
+#include "rows/undeclared_keys.hpp"
 #include "rows/engine.hpp"
 
 namespace dp::rows {

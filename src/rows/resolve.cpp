@@ -156,7 +156,7 @@ static List *map_leaf(Question *question, ColumnRanges *columns) {
     columns->narrowed = read_conditions(conditions);
     if (question->per_unit != nullptr) {
         resolve_per_unit(columns, question, &cost);
-        columns->narrowed = read_conditions(lappend(conditions, question->per_unit->where));
+        columns->narrowed = read_conditions(lappend(conditions, map_to_tables(leaf->per_unit->where, question)));
         check_counts(columns, question);
     }
     question->beyond = text_of_beyond(columns, question);

@@ -79,7 +79,7 @@ const char *text_over_views(const Question *question, Node *node) {
 }
 
 namespace {
-// What is above one row for each person, and the columns of the sub-SELECT over the same aggregates.
+// Holds the columns of the sub-SELECT with one row for each person, over the aggregates that stand above it.
 struct Above {
     List *targets; // Node *
     bool others;   // something is no column of it

@@ -5,8 +5,8 @@
 #include "catalog/domain.hpp"
 #include "catalog/ledger.hpp"
 #include "query/asked_limits.hpp"
-#include "rows/canonical.hpp"
 #include "rows/texts.hpp"
+#include "rows/undeclared_keys.hpp"
 
 namespace dp::rows {
 
@@ -121,7 +121,7 @@ static const char *count_of_people(const Question *question, const Source *sourc
 // Says what can be asked of people instead of a group for each of them.
 static const char *form_for_people(const Question *question, const Source &source) {
     const catalog::UnitPath *path = source.settings->unit, *last = path;
-    if (path == nullptr || (path->keyed && question->nsources == 1))
+    if (path == nullptr)
         return "Each row is a person: count(*) counts them, with FILTER (WHERE ...) those of whom it holds.";
     while (!last->direct && last->parent != nullptr)
         last = last->parent;
@@ -132,6 +132,8 @@ static const char *form_for_people(const Question *question, const Source &sourc
                         unit_text(path), query::count_of_units(last, ""), quote_identifier(path->names[0]));
     if (people == nullptr)
         return "Group by what many people share.";
+    if (path->keyed && question->nsources == 1)
+        return psprintf("Count people by %s, with FILTER (WHERE ...) those of whom it holds.", people);
     return psprintf("Count people by %s, with FILTER (WHERE ...) those who have such a row; count(*)::numeric / %s is "
                     "how many rows they have on average.",
                     people, people);
@@ -164,23 +166,6 @@ static bool are_unit(const Question *question, const List *columns) {
             return query::are_unit(source.settings->unit, source.source->relation, columns);
     }
     return false;
-}
-
-const char *ask_for_groups(const Question *question, AttrNumber column) {
-    const AttrNumber attno = query::attno_of(column);
-    for (int i = 0; i < question->nsources; i++) {
-        const Source &source = question->sources[i];
-        const catalog::UnitPath *path = source.settings == nullptr ? nullptr : source.settings->unit;
-        if (source.source->varno == query::varno_of(column) && path != nullptr && path->ncolumns == 1 &&
-            path->columns[0] == attno)
-            return nullptr;
-    }
-    const Oid relation = relation_of(question, column);
-    if (catalog::covers_key(relation, 1, &attno))
-        return nullptr;
-    return psprintf("dp_set_groups(%s, %s, GROUPS), where GROUPS is an array of all that may be asked for",
-                    quote_literal_cstr(catalog::qualified_name(relation)),
-                    quote_literal_cstr(column_name(question, column)));
 }
 
 void check_asked_units(const Question *question) {
@@ -301,100 +286,11 @@ void check_asks_something(const Question *question) {
         refuse_form("the query asks for declared groups only: nothing private would be answered", "Add count(*).");
 }
 
-// ---- keys that nobody declared -------------------------------------------------------------------------------------
-
-// Of a public table's columns, and of those that tell people apart, no names are asked for.
-static bool is_named(const Question *question) {
-    if (question->undeclared == InvalidAttrNumber)
-        return true;
-    return !source_at(question, query::varno_of(question->undeclared))->source->is_public &&
-           ask_for_groups(question, question->undeclared) != nullptr;
-}
-
-// Returns the key as whoever asks can write it in WHERE; null: it can be written nowhere there, or names of it make no list.
-static const char *key_in_where(const Question *question, int key) {
-    constexpr std::size_t longest = 300;
-    if (key < 0 || !has_spelling(question->leaf->keys[key].type) || !is_named(question))
-        return nullptr;
-    bool above;
-    const char *text = text_as_asked(question, question->leaf->keys[key].expression, &above);
-    return (question->per_unit == nullptr || above) && strlen(text) <= longest ? text : nullptr;
-}
-
-static bool has_places(Oid type) {
-    type = getBaseType(type);
-    return type == INT2OID || type == INT4OID || type == INT8OID || type == NUMERICOID || type == FLOAT4OID ||
-           type == FLOAT8OID || type == DATEOID || type == TIMESTAMPOID || type == TIMESTAMPTZOID;
-}
-
-// Returns a column in the key that bounds can be written of; null: there is none.
-static const char *bounded_part(const Question *question, int key) {
-    bool above;
-    for (auto *column : border::each<Var>(pull_var_clause(question->leaf->keys[key].expression, 0)))
-        if (has_places(column->vartype)) {
-            const char *text = text_as_asked(question, reinterpret_cast<Node *>(column), &above);
-            return question->per_unit == nullptr || above ? text : nullptr;
-        }
-    return nullptr;
-}
-
-// Says what whoever asks can write without the controller.
-static const char *own_remedy(const Question *question) {
-    const int key = question->undeclared_key;
-    const char *named = key_in_where(question, key);
-    if (named == nullptr)
-        return key < 0 ? psprintf("The keys have more than %d groups together: leave fewer by WHERE. ", max_coordinates) : "";
-    const char *part = bounded_part(question, key);
-    if (part == nullptr)
-        return psprintf("Name the groups: WHERE %s IN (VALUE, ...). ", named);
-    if (strcmp(part, named) == 0)
-        return psprintf("Name the groups: WHERE %s IN (VALUE, ...), or group by periods or steps of it "
-                        "(date_trunc, floor) WHERE %s BETWEEN LOW AND HIGH. ",
-                        named, part);
-    return psprintf("Bound it: WHERE %s BETWEEN LOW AND HIGH; or name the groups: WHERE %s IN (VALUE, ...). ", part, named);
-}
-
-// Begins what comes behind a remedy of one's own, or alone.
-static const char *remedy_of_others(const char *own, const char *text) {
-    return *own == '\0' ? text : psprintf("Or %c%s", pg_ascii_tolower(*text), text + 1);
-}
-
-static const char *remedy_of_column(const Question *question, const char *or_delta) {
-    const bool asks = question->grantee != nullptr;
-    const char *column = quote_identifier(column_name(question, question->undeclared));
-    const char *call = ask_for_groups(question, question->undeclared);
-    if (call == nullptr)
-        return psprintf("Each group of %s would be of one person: count(DISTINCT %s) counts them, with FILTER (WHERE ...) "
-                        "those of whom it holds; or group by what many people share.",
-                        column, column);
-    const char *own = own_remedy(question);
-    return psprintf("%s%s %s, unless its values name people, whom count(DISTINCT %s) counts%s.", own,
-                    remedy_of_others(own, asks ? "Ask the controller for" : "Declare them with"), call, column, or_delta);
-}
-
-// Returns what to write, to ask the controller for, or what the controller can do.
-const char *groups_remedy(const Question *question, bool delta) {
-    const bool asks = question->grantee != nullptr;
-    const Source *source = question->undeclared == InvalidAttrNumber
-                               ? nullptr
-                               : source_at(question, query::varno_of(question->undeclared));
-    const char *or_delta = !delta ? "" : asks ? "; or for a delta above 0 in dp_grant()" : "; or pass a delta above 0";
-    if (source != nullptr && source->source->is_public)
-        return psprintf("Column %s of the public table has more than %d values: group by one with fewer%s.",
-                        column_name(question, question->undeclared), max_coordinates,
-                        !delta ? "" : ", or ask for a delta above 0 in dp_grant()");
-    if (question->undeclared != InvalidAttrNumber)
-        return remedy_of_column(question, or_delta);
-    const char *own = own_remedy(question);
-    return psprintf("%s%s bounds or groups of the columns in it, or a generated column with declared groups%s.", own,
-                    remedy_of_others(own, asks ? "Ask the controller for" : "Declare"), or_delta);
-}
-
 void check_delta(const Question *question, privacy::Mechanism mechanism, privacy::Delta delta) {
     if (delta.units() > 0)
         return;
     if (question->thresholded) {
-        const char *named = key_in_where(question, question->undeclared_key);
+        const char *named = key_in_where(question);
         refuse_state(psprintf("a key of GROUP BY has no declared groups, and delta is 0%s",
                               named == nullptr ? "" : psprintf(": ask for some, WHERE %s IN (VALUE, ...)", named)),
                      groups_remedy(question, true));

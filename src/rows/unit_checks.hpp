@@ -11,9 +11,6 @@ namespace dp::rows {
 void check_asked_limits(const Question *question);
 void check_asked_units(const Question *question);
 
-// Says what to ask the controller for, so that the column has groups; null: each of them would be of one person.
-const char *ask_for_groups(const Question *question, AttrNumber column);
-
 // How rows find their units, as dp_protect() takes it: the columns, and what each step refers to.
 const char *unit_text(const catalog::UnitPath *path);
 // The sources, as the query names them.
@@ -24,7 +21,5 @@ const char *clipping_text(const Question *question, privacy::Mechanism mechanism
 void check_asks_something(const Question *question);
 // 55000 when keys are thresholded, or Gaussian noise is asked for, without a delta.
 void check_delta(const Question *question, privacy::Mechanism mechanism, privacy::Delta delta);
-// Says what to ask the controller for where a key has no declared groups, or what he can do himself; delta: that one might do as well.
-const char *groups_remedy(const Question *question, bool delta);
 
 } // namespace dp::rows

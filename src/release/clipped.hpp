@@ -1,0 +1,18 @@
+// Says of an answer what limits of a unit leave of it (formulas.md 4.7): by noisy numbers, half-widths and declarations.
+#pragma once
+
+#include "rows/question.hpp"
+
+namespace dp::release {
+
+// Prints a size to two digits.
+const char *about(double number);
+// Returns the name of an output that the statement shows; of one that it computes with its expression.
+const char *label(const rows::Question *question, int output);
+// Says that many people bring more to an output than counts.
+const char *clipped_text(const rows::Question *question, int output);
+// Says that a limit may clip. How much it does follows from no number of an answer, as few people may have most of the rows. Null: the
+// limit was passed, or clips nothing.
+const char *limit_text(const rows::Question *question);
+
+} // namespace dp::release
