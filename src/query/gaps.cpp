@@ -71,6 +71,8 @@ static double gap_of_arithmetic(Rule rule, List *arguments, Oid result, const Wa
     }
 }
 
+constexpr double shortest_year = 300; // days, and less
+
 // Seconds of moments and of their differences, whole days of these, and years, also of an age.
 static double gap_of_field(const Const *name, Node *moment, const Walk *with) {
     if (!IsA(name, Const) || name->constisnull)
@@ -82,7 +84,7 @@ static double gap_of_field(const Const *name, Node *moment, const Walk *with) {
         return IsA(moment, FuncExpr) && exprType(moment) == INTERVALOID ? unknown : days * SECS_PER_DAY;
     const bool difference = exprType(moment) == INTERVALOID && !IsA(moment, FuncExpr);
     const bool whole = pg_strcasecmp(field, difference ? "day" : "year") == 0;
-    return whole ? rounded_to(1, days) : unknown;
+    return whole ? rounded_to(1, difference ? days : days / shortest_year) : unknown;
 }
 
 static double gap_of_buckets(List *arguments, double gap, const Walk *with) {
@@ -122,6 +124,10 @@ static double gap_of_call(Oid function, List *arguments, Oid result, const Walk 
     case Rule::days_before:
     case Rule::days_after:
         return Max(walk(first, with), walk(static_cast<Node *>(lsecond(arguments)), with));
+    case Rule::midnight:
+        return walk(first, with) * static_cast<double>(USECS_PER_DAY);
+    case Rule::midnight_in_zone: // nights are up to a day longer
+        return (walk(first, with) + 1) * static_cast<double>(USECS_PER_DAY);
     case Rule::kept:
     case Rule::cast:
         return walk(first, with);

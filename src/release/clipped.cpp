@@ -103,4 +103,18 @@ const char *limit_text(const rows::Question *question) {
                   : nullptr;
 }
 
+const char *quotient_text(const rows::Question *question) {
+    if (question->per_unit != nullptr || !rows::is_clipped(question) || question->units->single)
+        return nullptr;
+    int found = 0;
+    for (int j = 0; j < question->nmeasures; j++) {
+        const privacy::Measure &measure = (*question->measures)[j];
+        found += measure.kind == privacy::MeasureKind::sum ||
+                 (measure.kind == privacy::MeasureKind::count && !measure.of_units && !measure.of_values);
+    }
+    return found < 2 ? nullptr
+                     : "counts and sums are clipped each by itself, so a quotient of two may be far off: ask avg(x), and for "
+                       "a share avg(CASE WHEN ... THEN 1.0 ELSE 0 END)";
+}
+
 } // namespace dp::release

@@ -52,6 +52,7 @@ enum Notice {
     notice_withheld,
     notice_null,
     notice_clipped,
+    notice_quotient,
     notice_dates,
     notice_limit,
     nnotices
