@@ -204,6 +204,12 @@ SET ROLE regress_reader;
 SET dp_rdr.max_rows = 50;
 SELECT count(*) > 0 AS t FROM shop.visit_dp WHERE day > '2025-01-02';
 RESET dp_rdr.max_rows;
+-- Counts and sums are clipped each by itself: said for each shape with two of them; an average is clipped by one factor, and so is a single number.
+SELECT count(*) > 0 AS t FROM shop.visit_dp WHERE day > '2025-01-03';
+SELECT count(*) FILTER (WHERE day < '2025-02-01')::numeric / count(*) < 1 AS t FROM shop.visit_dp;
+SELECT avg(CASE WHEN day < '2025-02-01' THEN 1.0 ELSE 0 END) < 1 AS t FROM shop.visit_dp;
+SELECT count(*) > 0 AS t, count(DISTINCT guest_id) > 0 AS p FROM shop.visit_dp;
+SELECT count(*) > 0 AS t, count(*) FILTER (WHERE age > 30) > 0 AS f FROM shop.guest_dp;
 -- What it names can be asked, above what counts.
 SELECT people BETWEEN -5 AND 5 AS t FROM dp_query('SELECT count(*) FROM (SELECT guest_id, count(*) AS n FROM shop.visit_dp GROUP BY guest_id) t WHERE n > 50', max_rows => 100) AS (people bigint);
 SET ROLE regress_controller;

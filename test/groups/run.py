@@ -131,7 +131,7 @@ KINDS += tuple((f"moment {i}", f.format(m), "") for i, (m, f) in enumerate(
 # Conditions on what is not listed value by value have both values, wherever WHERE leaves it (conditions.py tries none of them).
 BOTH = (
     ("arithmetic of money", "fee * 2 > 30", "fee IS NOT NULL"), ("quotient of money", "fee / 7 > 3", "fee IS NOT NULL"), ("price and tax of money", "fee + fee * 0.19 < 50", "fee IS NOT NULL"),
-    ("money, or none", "coalesce(fee, 0) > 5", ""), ("money by a column that may be 0", "fee / nullif(age, 0) > 2", "fee IS NOT NULL"), ("sum of whole numbers", "hits + age > 10", ""),
+    ("money, or none", "coalesce(fee, 0) > 5", ""), ("money by a column that may be 0", "fee / nullif(age, 0) > 2", "fee IS NOT NULL"), ("money by a column that is 0", "fee / age > 2", "fee IS NOT NULL"), ("sum of whole numbers", "hits + age > 10", ""),
 )
 
 # What follows from nothing: each is refused.
