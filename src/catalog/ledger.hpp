@@ -38,7 +38,6 @@ struct Charge {
     const char *parameters; // JSON object: public facts only
     // Names what will be released, for the zCDP cost of the noise that the chosen epsilon means (plan_release).
     const std::vector<privacy::Measure> *measures;
-    const std::vector<uint64> *sensitivities; // D_j of each measure, lattice units
     bool thresholded;
     // For a charge that ends a sparse vector round: what its selection was charged, and the most that the round could have
     // come to. Otherwise 0.

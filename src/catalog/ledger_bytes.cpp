@@ -7,7 +7,7 @@ namespace dp::privacy {
 // Names what plan_release() needs of a measure.
 template <class V> static void fields(V &visit, Measure &measure) {
     visit(measure.kind, measure.argument, measure.filter, measure.of_units, measure.one_group, measure.grain,
-          measure.opened);
+          measure.opened, measure.sensitivity);
 }
 
 template <class V> static void fields(V &visit, Step &step) {
@@ -37,7 +37,7 @@ template <class V> static void fields(V &visit, Charge &what) {
           what.kind, what.mechanism, what.account, what.eps_star, what.slack);
     visit(what.candidates, what.caps.epsilon_max, what.caps.requested, what.caps.share, what.caps.profile, what.delta,
           what.delta_noise, what.delta_groups);
-    visit(what.parameters, what.measures, what.sensitivities, what.thresholded, what.selection, what.worst, what.step);
+    visit(what.parameters, what.measures, what.thresholded, what.selection, what.worst, what.step);
 }
 
 template <class V> static void fields(V &visit, Joining &joining) {
@@ -65,7 +65,6 @@ Entry *decode(const char *bytes, Size size) {
     const Joining &joining = entry->joining;
     const Charge &what = *entry->what;
     if (reader.at != reader.end || entry->kind > RequestKind::suspension || what.settings->id_text == nullptr ||
-        what.sensitivities->size() != what.measures->size() ||
         (entry->kind == RequestKind::join && (joining.id_text == nullptr || joining.versions == nullptr)))
         refuse_malformed();
     return entry;

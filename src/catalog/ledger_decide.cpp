@@ -72,9 +72,7 @@ static privacy::Rho zcdp_cost(const Charge &what, privacy::Epsilon charged) {
             throw privacy::InvalidParameter("a Gaussian charge names no measures");
         return privacy::rho_of_pure(charged);
     }
-    const std::vector<std::uint64_t> sensitivities(what.sensitivities->begin(), what.sensitivities->end());
-    return privacy::plan_release(what.mechanism, *what.measures, sensitivities, what.thresholded, charged, what.delta)
-        .rho();
+    return privacy::plan_release(what.mechanism, *what.measures, what.thresholded, charged, what.delta).rho();
 }
 
 void set_limits(const Charge &what, privacy::Limits *limits) {

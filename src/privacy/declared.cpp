@@ -44,12 +44,12 @@ int128 declared_point(const DeclaredLattice &lattice, double value) {
 std::vector<Measure> declared_measures(const DeclaredVector &vector) {
     Measure measure;
     measure.kind = vector.changed == 1 ? MeasureKind::count : MeasureKind::pair;
+    measure.sensitivity = declared_lattice(vector).D;
     return {measure};
 }
 
 ReleasePlan plan_declared(const DeclaredVector &vector, Mechanism mechanism, Epsilon epsilon, Delta delta) {
-    return plan_release(mechanism, declared_measures(vector), {declared_lattice(vector).D}, false, epsilon,
-                        delta_charged(mechanism, false, delta));
+    return plan_release(mechanism, declared_measures(vector), false, epsilon, delta_charged(mechanism, false, delta));
 }
 
 static double sigma_of(const DeclaredVector &vector, Calibration calibration, Epsilon epsilon, Delta delta) {

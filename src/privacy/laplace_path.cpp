@@ -90,12 +90,12 @@ std::vector<LaplaceGrid::Point> LaplaceGrid::points_of(std::uint64_t sensitivity
     return points;
 }
 
-LaplaceGrid::LaplaceGrid(Epsilon ceiling, const std::vector<std::uint64_t> &sensitivities)
-    : epsilons_(grid_below(ceiling)) {
-    if (sensitivities.empty())
+LaplaceGrid::LaplaceGrid(Epsilon ceiling, const std::vector<Measure> &measures) : epsilons_(grid_below(ceiling)) {
+    if (measures.empty())
         throw InvalidParameter("the query asks for no aggregate: nothing private would be released");
     std::map<std::uint64_t, std::size_t> kinds;
-    for (std::uint64_t d : sensitivities) {
+    for (const Measure &measure : measures) {
+        const std::uint64_t d = measure.sensitivity;
         if (d < 1 || d > largest_sensitivity)
             throw InvalidParameter("sensitivity " + std::to_string(d) +
                                    " is out of range: it must be between 1 and 2^50");

@@ -14,9 +14,9 @@ namespace dp::privacy {
 class LaplaceGrid {
   public:
     // The ceiling and what lies below it by powers of 2^(1/8), down to about 0.0014: a ceiling below that is the only point. A
-    // grid of one point has the noise of a plain answer. sensitivities: of each measure (plan_release).
+    // grid of one point has the noise of a plain answer. measures: of plan_release.
     // Errors: InvalidParameter unless 10^-9 <= ceiling <= 100, and as of plan_release.
-    LaplaceGrid(Epsilon ceiling, const std::vector<std::uint64_t> &sensitivities);
+    LaplaceGrid(Epsilon ceiling, const std::vector<Measure> &measures);
 
     std::size_t size() const { return epsilons_.size(); }
     std::size_t measures() const { return kind_of_.size(); }

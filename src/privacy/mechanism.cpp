@@ -58,9 +58,9 @@ Measure &measure_of(std::vector<Measure> &measures, int argument, int filter, bo
 
 // Returns whether a measure is one that the threshold is compared with: rows, of which a unit has one, or units, each once in every
 // group that it may open.
-bool counts_records(const Measure &m, std::uint64_t sensitivity) {
+bool counts_records(const Measure &m) {
     return m.kind == MeasureKind::count && m.argument == -1 && m.filter == -1 && m.grain == 1 &&
-           sensitivity <= (m.of_units ? largest_max_groups : 1);
+           m.sensitivity <= (m.of_units ? largest_max_groups : 1);
 }
 
 // ---- The plan ----
@@ -81,20 +81,17 @@ void check_charge(Mechanism mechanism, bool thresholded, Epsilon epsilon, Delta 
         throw InvalidParameter("groups that are not declared need a delta above 0");
 }
 
-void check_measures(const std::vector<Measure> &measures, const std::vector<std::uint64_t> &sensitivities,
-                    bool thresholded) {
+void check_measures(const std::vector<Measure> &measures, bool thresholded) {
     if (measures.empty())
         throw InvalidParameter("the query asks for no aggregate: nothing private would be released");
     if (measures.size() > largest_number_of_measures)
         throw InvalidParameter("the query has " + std::to_string(measures.size()) +
                                " measures: at most 65536 are allowed");
-    if (measures.size() != sensitivities.size())
-        throw std::logic_error("one sensitivity per measure");
-    for (std::uint64_t d : sensitivities)
-        if (d < 1 || d > largest_sensitivity)
-            throw InvalidParameter("sensitivity " + std::to_string(d) +
+    for (const Measure &measure : measures)
+        if (measure.sensitivity < 1 || measure.sensitivity > largest_sensitivity)
+            throw InvalidParameter("sensitivity " + std::to_string(measure.sensitivity) +
                                    " is out of range: it must be between 1 and 2^50");
-    if (thresholded && !counts_records(measures.front(), sensitivities.front()))
+    if (thresholded && !counts_records(measures.front()))
         throw std::logic_error("the first measure of a thresholded leaf is its record count");
 }
 
@@ -115,28 +112,27 @@ Rho gaussian_rho(const MeasureNoise &noise) {
     return Rho::from_units(static_cast<int128>(units.convert_to<unsigned __int128>()));
 }
 
-void plan_laplace(ReleasePlan &plan, const std::vector<std::uint64_t> &sensitivities) {
-    for (std::uint64_t d : sensitivities) {
+void plan_laplace(ReleasePlan &plan, const std::vector<Measure> &measures) {
+    for (const Measure &measure : measures) {
         MeasureNoise noise;
-        noise.sensitivity = d;
-        noise.laplace = laplace_scale(uint128{d} * static_cast<unsigned>(plan.shares), plan.epsilon);
+        noise.sensitivity = measure.sensitivity;
+        noise.laplace = laplace_scale(uint128{measure.sensitivity} * static_cast<unsigned>(plan.shares), plan.epsilon);
         plan.noise.push_back(noise);
     }
 }
 
 // One changed coordinate: calibrated exactly. Several, of one group or because a unit may be in several groups: through zCDP,
 // since the scalar formula is not proved for them.
-void plan_gaussian(ReleasePlan &plan, const std::vector<Measure> &measures,
-                   const std::vector<std::uint64_t> &sensitivities) {
+void plan_gaussian(ReleasePlan &plan, const std::vector<Measure> &measures) {
     const double eps = plan.epsilon.value(), delta = plan.delta_noise.value();
     const bool scalar = measures.size() == 1 && !measures.front().has_parts() && measures.front().one_group;
     // A little more than the cap asks for: what double precision may have lost on the way.
     const double scaled = scalar ? 0 : std::sqrt(plan.shares / (2 * rho_cap_tight(eps, delta))) * (1 + 1e-12);
-    for (std::uint64_t d : sensitivities) {
+    for (const Measure &measure : measures) {
         MeasureNoise noise;
         noise.mechanism = Mechanism::gaussian;
-        noise.sensitivity = d;
-        const double units = static_cast<double>(d);
+        noise.sensitivity = measure.sensitivity;
+        const double units = static_cast<double>(measure.sensitivity);
         noise.gaussian = scalar ? gaussian_release_sigma(eps, delta, units) : gaussian_scale_up(units * scaled);
         plan.noise.push_back(noise);
     }
@@ -207,14 +203,12 @@ LaplaceScale laplace_scale(uint128 units, Epsilon epsilon) {
     return scale;
 }
 
-ReleasePlan plan_release(Mechanism mechanism, const std::vector<Measure> &measures,
-                         const std::vector<std::uint64_t> &sensitivities, bool thresholded, Epsilon epsilon,
+ReleasePlan plan_release(Mechanism mechanism, const std::vector<Measure> &measures, bool thresholded, Epsilon epsilon,
                          Delta delta) {
     check_charge(mechanism, thresholded, epsilon, delta);
-    check_measures(measures, sensitivities, thresholded);
+    check_measures(measures, thresholded);
     if (mechanism == Mechanism::automatic) {
-        ReleasePlan plan = plan_measurement(measures, sensitivities, thresholded,
-                                            rho_of_pure(epsilon, measures.size()), delta);
+        ReleasePlan plan = plan_measurement(measures, thresholded, rho_of_pure(epsilon, measures.size()), delta);
         plan.epsilon = epsilon;
         return plan;
     }
@@ -225,18 +219,17 @@ ReleasePlan plan_release(Mechanism mechanism, const std::vector<Measure> &measur
     plan.k1 = coordinates_of_one_group(measures);
     split_delta(plan, thresholded, delta);
     if (mechanism == Mechanism::gaussian)
-        plan_gaussian(plan, measures, sensitivities);
+        plan_gaussian(plan, measures);
     else
-        plan_laplace(plan, sensitivities);
+        plan_laplace(plan, measures);
     if (thresholded)
         plan.threshold = threshold_of(plan, measures.front());
     return plan;
 }
 
 // sigma_j^2 = m D_j^2 / (2 (rho - m u)), u the unit of rho: rounding what each measure costs up to u takes at most m u.
-ReleasePlan plan_measurement(const std::vector<Measure> &measures, const std::vector<std::uint64_t> &sensitivities,
-                             bool thresholded, Rho rho, Delta delta) {
-    check_measures(measures, sensitivities, thresholded);
+ReleasePlan plan_measurement(const std::vector<Measure> &measures, bool thresholded, Rho rho, Delta delta) {
+    check_measures(measures, thresholded);
     check_delta(delta);
     if (thresholded && delta == Delta())
         throw InvalidParameter("groups that are not declared need a delta above 0");
@@ -249,11 +242,12 @@ ReleasePlan plan_measurement(const std::vector<Measure> &measures, const std::ve
     plan.k1 = coordinates_of_one_group(measures);
     plan.delta = plan.delta_groups = thresholded ? delta : Delta();
     const exact::cpp_int split = 2 * (exact::integer(rho.units()) - plan.shares);
-    for (std::uint64_t d : sensitivities) {
+    for (const Measure &measure : measures) {
         MeasureNoise noise;
         noise.mechanism = Mechanism::gaussian;
-        noise.sensitivity = d;
-        noise.gaussian = gaussian_scale_up(exact::cpp_int(d) * d * plan.shares * rho_one, split);
+        noise.sensitivity = measure.sensitivity;
+        const exact::cpp_int d = measure.sensitivity;
+        noise.gaussian = gaussian_scale_up(d * d * plan.shares * rho_one, split);
         plan.noise.push_back(noise);
     }
     if (thresholded)

@@ -5,6 +5,7 @@
 #include <optional>
 #include <vector>
 
+#include "privacy/contribution.hpp"
 #include "privacy/decimal.hpp"
 #include "privacy/lattice.hpp"
 #include "privacy/noise.hpp"
@@ -95,8 +96,10 @@ struct Measure {
     std::int64_t fraction = -1; // of a quantile
     std::vector<int> calls;     // indices into the list of calls
     bool of_values = false;     // count(DISTINCT x): a unit adds the values that it alone has (9.11)
-    int opened =
-        0; // of what is compared with a threshold: the groups that one unit may open, where D is another number; else 0
+    int opened = 0; // of what is compared with a threshold: groups that one unit may open, where D is another number
+    // D_j, in lattice units (of rows: COUNT 1, SUM Dz, pair and triple 2^30; of units: 9.2). 0: not known, nothing is drawn.
+    std::uint64_t sensitivity = 0;
+    Norm norm = Norm::l1; // of what one unit brings, which is at most D_j
     int coordinates() const { return coordinates_of(kind); }
     bool has_parts() const { return coordinates() > 1; } // what is printed is computed from several noisy sums
 };
@@ -131,19 +134,16 @@ struct ReleasePlan {
     std::vector<MeasureNoise> noise;       // one per measure
     Rho rho() const;                       // zCDP cost of the noise drawn, rounded up (of pure eps: 5.3)
 };
-// sensitivities: D_j per measure, in lattice units (of rows: COUNT 1, SUM Dz, pair and triple 2^30; of units: 9.2). Of the first
-// measure of a thresholded leaf it is the number of groups that one unit may open, kappa, or for Norm::groups the root of that,
-// with kappa in Measure::opened: its grain is 1.
+// The sensitivity of the first measure of a thresholded leaf is the number of groups that one unit may open, kappa, or for
+// Norm::groups the root of that, with kappa in Measure::opened: its grain is 1.
 // delta: the policy's d (0 for Laplace with declared groups).
 // Errors: InvalidParameter when Gaussian or thresholded and delta <= 0, epsilon outside [10^-9, 100], delta >= 1.
-ReleasePlan plan_release(Mechanism mechanism, const std::vector<Measure> &measures,
-                         const std::vector<std::uint64_t> &sensitivities, bool thresholded, Epsilon epsilon,
+ReleasePlan plan_release(Mechanism mechanism, const std::vector<Measure> &measures, bool thresholded, Epsilon epsilon,
                          Delta delta);
 // One Gaussian measurement of all measures for at most `rho`: what it charges is the exact rho of the noise, rounded up, in
 // ReleasePlan::rho() (formulas.md 6.3). epsilon and delta_noise of the plan are 0; delta is that of a thresholded leaf's groups.
 // Errors: InvalidParameter when rho is below least_rho, and as above.
-ReleasePlan plan_measurement(const std::vector<Measure> &measures, const std::vector<std::uint64_t> &sensitivities,
-                             bool thresholded, Rho rho, Delta delta);
+ReleasePlan plan_measurement(const std::vector<Measure> &measures, bool thresholded, Rho rho, Delta delta);
 // Returns the least rho that can be split among so many measures.
 constexpr Rho least_rho(std::size_t measures) {
     return Rho::from_units(static_cast<int128>(measures) + 1);

@@ -79,14 +79,13 @@ Rho next_rho(Rho rho, Rho ceiling, double sd, double wanted) {
 std::optional<Epsilon> epsilon_for_error(Mechanism mechanism, const LeafNoise &leaf, Delta delta, Epsilon least,
                                          Epsilon most, const Suffices &suffices) {
     return smallest(std::max(least, Epsilon::from_units(1)), most, [&](Epsilon epsilon) {
-        return suffices(plan_release(mechanism, leaf.measures, leaf.sensitivities, leaf.thresholded, epsilon, delta));
+        return suffices(plan_release(mechanism, leaf.measures, leaf.thresholded, epsilon, delta));
     });
 }
 
 std::optional<Rho> rho_for_error(const LeafNoise &leaf, Delta delta, Rho least, Rho most, const Suffices &suffices) {
-    return smallest(std::max(least, least_rho(leaf.measures.size())), most, [&](Rho rho) {
-        return suffices(plan_measurement(leaf.measures, leaf.sensitivities, leaf.thresholded, rho, delta));
-    });
+    return smallest(std::max(least, least_rho(leaf.measures.size())), most,
+                    [&](Rho rho) { return suffices(plan_measurement(leaf.measures, leaf.thresholded, rho, delta)); });
 }
 
 } // namespace dp::privacy

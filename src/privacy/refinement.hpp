@@ -44,7 +44,6 @@ using Suffices = std::function<bool(const ReleasePlan &)>;
 // Holds the arguments of plan_release() for the noise of a leaf.
 struct LeafNoise {
     std::vector<Measure> measures;
-    std::vector<std::uint64_t> sensitivities;
     bool thresholded = false;
 };
 // The smallest epsilon from `least` on whose noise suffices, by bisection; none if that of `most` does not.

@@ -25,7 +25,8 @@ void UnitRows::add(int128 amount) {
 }
 
 std::optional<MeasureNoise> noise_of_count(const CountTerms &terms, std::uint64_t sensitivity) {
-    const std::vector<Measure> count{Measure{}};
+    std::vector<Measure> count(1);
+    count.front().sensitivity = sensitivity;
     const bool gaussian = terms.mechanism == Mechanism::gaussian;
     const double most = gaussian ? within_domain_eps_star_gaussian(terms.tau, 1, 1, 1, terms.delta.value())
                                  : within_domain_eps_star(terms.tau, 1, 1, 1);
@@ -37,8 +38,8 @@ std::optional<MeasureNoise> noise_of_count(const CountTerms &terms, std::uint64_
     if (!price)
         return std::nullopt;
     if (terms.mechanism == Mechanism::automatic && terms.in_rho && prefers_gaussian(count, *price))
-        return plan_measurement(count, {sensitivity}, false, rho_of_pure(*price), {}).noise.front();
-    return plan_release(gaussian ? Mechanism::gaussian : Mechanism::laplace, count, {sensitivity}, false, *price,
+        return plan_measurement(count, false, rho_of_pure(*price), {}).noise.front();
+    return plan_release(gaussian ? Mechanism::gaussian : Mechanism::laplace, count, false, *price,
                         gaussian ? terms.delta : Delta())
         .noise.front();
 }

@@ -107,27 +107,25 @@ SvtCandidate svt_candidate_gaussian(Epsilon epsilon, int m, double noise_term, d
     return candidate;
 }
 
-SvtCandidate svt_candidate(Mechanism mechanism, const std::vector<Measure> &measures,
-                           const std::vector<std::uint64_t> &sensitivities, bool thresholded, Epsilon epsilon,
+SvtCandidate svt_candidate(Mechanism mechanism, const std::vector<Measure> &measures, bool thresholded, Epsilon epsilon,
                            Delta delta, double tau_var) {
     const int m = static_cast<int>(measures.size());
     if (mechanism == Mechanism::laplace)
         return svt_candidate_laplace(epsilon, m, coordinates_of_one_group(measures), tau_var);
-    const ReleasePlan plan = plan_release(mechanism, measures, sensitivities, thresholded, epsilon, delta);
+    const ReleasePlan plan = plan_release(mechanism, measures, thresholded, epsilon, delta);
     double noise_term = 0;
     for (std::size_t j = 0; j < measures.size(); ++j) {
-        const double scaled = plan.noise[j].stddev() / static_cast<double>(sensitivities[j]);
+        const double scaled = plan.noise[j].stddev() / static_cast<double>(measures[j].sensitivity);
         noise_term += measures[j].coordinates() * scaled * scaled;
     }
     return svt_candidate_gaussian(epsilon, m, noise_term, tau_var);
 }
 
-std::vector<SvtCandidate> svt_candidates(Mechanism mechanism, const std::vector<Measure> &measures,
-                                         const std::vector<std::uint64_t> &sensitivities, bool thresholded,
+std::vector<SvtCandidate> svt_candidates(Mechanism mechanism, const std::vector<Measure> &measures, bool thresholded,
                                          const std::vector<Epsilon> &epsilons, Delta delta, double tau_var) {
     std::vector<SvtCandidate> candidates;
     for (Epsilon epsilon : epsilons)
-        candidates.push_back(svt_candidate(mechanism, measures, sensitivities, thresholded, epsilon, delta, tau_var));
+        candidates.push_back(svt_candidate(mechanism, measures, thresholded, epsilon, delta, tau_var));
     return candidates;
 }
 

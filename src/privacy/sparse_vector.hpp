@@ -56,12 +56,10 @@ SvtCandidate svt_candidate_laplace(Epsilon epsilon, int m, int k1, double tau_va
 // noise_term: k1 sigma^2, or the sum over the coordinates of one group of the variances drawn, in scaled units.
 SvtCandidate svt_candidate_gaussian(Epsilon epsilon, int m, double noise_term, double tau_var);
 // Returns the candidate for a release of these measures: `plan_release` with the charge epsilon and the policy's delta.
-SvtCandidate svt_candidate(Mechanism mechanism, const std::vector<Measure> &measures,
-                           const std::vector<std::uint64_t> &sensitivities, bool thresholded, Epsilon epsilon,
+SvtCandidate svt_candidate(Mechanism mechanism, const std::vector<Measure> &measures, bool thresholded, Epsilon epsilon,
                            Delta delta, double tau_var);
 // All candidates of a list that descends.
-std::vector<SvtCandidate> svt_candidates(Mechanism mechanism, const std::vector<Measure> &measures,
-                                         const std::vector<std::uint64_t> &sensitivities, bool thresholded,
+std::vector<SvtCandidate> svt_candidates(Mechanism mechanism, const std::vector<Measure> &measures, bool thresholded,
                                          const std::vector<Epsilon> &epsilons, Delta delta, double tau_var);
 // How many are tested: the list ends before the first that always passes.
 std::size_t tested_candidates(const std::vector<SvtCandidate> &candidates);

@@ -60,7 +60,7 @@ bool plan_next(Noise *noise, const rows::Question *question, privacy::Rho target
     const privacy::Rho missing = target - noise->mean->rho();
     if (missing < privacy::least_rho(question->measures->size()))
         return false;
-    noise->plan = privacy::plan_measurement(*question->measures, *question->sensitivities, false, missing, {});
+    noise->plan = privacy::plan_measurement(*question->measures, false, missing, {});
     noise->asked = target;
     return true;
 }
@@ -99,7 +99,7 @@ bool go_on(Noise *noise, const rows::Question *question, const Wants &wants) {
 void begin_noise(Noise *noise, const rows::Question *question, const Course &course) {
     noise->measured = course.measured;
     if (!course.measured) {
-        noise->grid.emplace(course.ceiling, *question->sensitivities);
+        noise->grid.emplace(course.ceiling, *question->measures);
         return;
     }
     noise->ceiling = course.rho_ceiling;

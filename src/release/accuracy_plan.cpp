@@ -156,7 +156,7 @@ static void set_ceiling(const rows::Question *question, const Terms &terms, cons
 }
 
 static privacy::LeafNoise noise_of(const rows::Question *question) {
-    return privacy::LeafNoise{*question->measures, *question->sensitivities, question->thresholded};
+    return privacy::LeafNoise{*question->measures, question->thresholded};
 }
 
 // Core region.
@@ -182,9 +182,9 @@ static void find_epsilon(const rows::Question *question, const Terms &terms, pri
     const auto most = privacy::Epsilon::from_units(largest_price * 1000000000);
     const privacy::LeafNoise noise = noise_of(question);
     course->dearer = course->unpriced = is_refused_unpriced(question, [&] {
-        return suffices(question, *terms.wanted.error95,
-                        privacy::plan_release(terms.mechanism, noise.measures, noise.sensitivities, noise.thresholded,
-                                              course->ceiling, delta));
+        return suffices(
+            question, *terms.wanted.error95,
+            privacy::plan_release(terms.mechanism, noise.measures, noise.thresholded, course->ceiling, delta));
     });
     if (course->unpriced)
         return;
@@ -205,8 +205,7 @@ static void find_rho(const rows::Question *question, const Terms &terms, privacy
     course->dearer = course->unpriced = is_refused_unpriced(question, [&] {
         return course->rho_ceiling >= privacy::least_rho(noise.measures.size()) &&
                suffices(question, *terms.wanted.error95,
-                        privacy::plan_measurement(noise.measures, noise.sensitivities, noise.thresholded,
-                                                  course->rho_ceiling, threshold));
+                        privacy::plan_measurement(noise.measures, noise.thresholded, course->rho_ceiling, threshold));
     });
     if (course->unpriced)
         return;

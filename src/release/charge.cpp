@@ -44,8 +44,8 @@ static void split_delta(const rows::Question *question, const Terms &terms, cata
         return;
     }
     border::core([&] {
-        auto plan = privacy::plan_release(terms.mechanism, *question->measures, *question->sensitivities,
-                                          question->thresholded, terms.candidates->front(), delta);
+        auto plan = privacy::plan_release(terms.mechanism, *question->measures, question->thresholded,
+                                          terms.candidates->front(), delta);
         charge->delta = plan.delta;
         charge->delta_noise = plan.delta_noise;
         charge->delta_groups = plan.delta_groups;
@@ -72,7 +72,6 @@ catalog::Charge charge_for(const rows::Question *question, const Terms &terms, c
     charge.slack = permitted.slack;
     split_delta(question, terms, &charge);
     charge.measures = question->measures;
-    charge.sensitivities = question->sensitivities;
     charge.thresholded = question->thresholded;
     charge.parameters = describe_charge(question, terms);
     return charge;
@@ -86,9 +85,7 @@ void set_limits(const rows::Question *question, const Terms &terms, privacy::Del
     limits->pure = terms.mechanism == privacy::Mechanism::laplace;
     limits->measures = std::max<std::size_t>(question->measures->size(), 1);
     limits->rho_of = [question, &terms, delta](privacy::Epsilon epsilon) {
-        return privacy::plan_release(terms.mechanism, *question->measures, *question->sensitivities,
-                                     question->thresholded, epsilon, delta)
-            .rho();
+        return privacy::plan_release(terms.mechanism, *question->measures, question->thresholded, epsilon, delta).rho();
     };
 }
 

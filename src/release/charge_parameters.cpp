@@ -47,7 +47,7 @@ static void describe_measure(StringInfo json, const rows::Question *question, in
     if (question->bounds[j] != nullptr)
         appendStringInfo(json, ", \"lower\": %s, \"upper\": %s", question->bounds[j]->lower.c_str(),
                          question->bounds[j]->upper.c_str());
-    appendStringInfo(json, ", \"sensitivity\": " UINT64_FORMAT "}", (*question->sensitivities)[j]);
+    appendStringInfo(json, ", \"sensitivity\": " UINT64_FORMAT "}", measure.sensitivity);
 }
 
 // Adds what a preference says about the rows themselves.

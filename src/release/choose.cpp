@@ -21,10 +21,9 @@ NoiseTerms NoiseTerms::unknown(const Terms &terms) {
 
 // Core region.
 static double gaussian_term(const rows::Question *question, const Terms &terms, privacy::Epsilon candidate,
-                            const std::vector<privacy::NoiseMeasure> &measures,
-                            const std::vector<uint64> &sensitivities) {
-    auto plan = privacy::plan_release(terms.mechanism, *question->measures, sensitivities, question->thresholded,
-                                      candidate, terms.delta);
+                            const std::vector<privacy::Measure> &drawn,
+                            const std::vector<privacy::NoiseMeasure> &measures) {
+    auto plan = privacy::plan_release(terms.mechanism, drawn, question->thresholded, candidate, terms.delta);
     double term = 0;
     for (std::size_t j = 0; j < measures.size(); j++)
         term += measures[j].k * std::pow(plan.noise[j].stddev() / measures[j].D, 2);
@@ -34,14 +33,14 @@ static double gaussian_term(const rows::Question *question, const Terms &terms, 
 // Below sigma = 1 unit the integer noise varies less than its sigma says. The largest candidate up to eps_star whose ratio
 // meets tau with the noise that would be drawn; 0 if there is none. Core region.
 static double gaussian_eps_star(const rows::Question *question, const Terms &terms, double tau, double eps_star,
-                                double pis_min, double pis_max, const std::vector<privacy::NoiseMeasure> &measures,
-                                const std::vector<uint64> &sensitivities, const NoiseTerms &known) {
+                                double pis_min, double pis_max, const std::vector<privacy::Measure> &drawn,
+                                const std::vector<privacy::NoiseMeasure> &measures, const NoiseTerms &known) {
     for (std::size_t i = 0; i < terms.candidates->size(); i++) {
         privacy::Epsilon candidate = (*terms.candidates)[i];
         if (candidate.value() > eps_star * (1 + privacy::price_slack))
             continue;
         if (std::isnan(known.of[i]))
-            known.of[i] = gaussian_term(question, terms, candidate, measures, sensitivities);
+            known.of[i] = gaussian_term(question, terms, candidate, drawn, measures);
         double low = privacy::rdr_of(pis_min, terms.mechanism, known.of[i]),
                high = privacy::rdr_of(pis_max, terms.mechanism, known.of[i]);
         if (low >= tau * high * (1 - privacy::price_slack))
@@ -69,13 +68,16 @@ Permitted from_public_facts(const rows::Question *question, const Terms &terms, 
         double eps_star =
             privacy::within_domain_eps_star_gaussian(terms.tau, terms.weight, k1, m, noise_delta(question, terms));
         // One price for every lattice: D = 1, where the noise is smallest.
+        std::vector<privacy::Measure> drawn = *question->measures;
         std::vector<privacy::NoiseMeasure> measures;
-        for (const privacy::Measure &measure : *question->measures)
+        for (privacy::Measure &measure : drawn) {
+            measure.sensitivity = 1;
             measures.push_back({static_cast<double>(measure.coordinates()), 1});
+        }
         double tau = privacy::weighted_tau(terms.tau, terms.weight);
-        return Permitted{gaussian_eps_star(question, terms, tau, eps_star, 0, std::sqrt(double(m)), measures,
-                                           std::vector<uint64>(m, 1), known),
-                         privacy::price_slack};
+        return Permitted{
+            gaussian_eps_star(question, terms, tau, eps_star, 0, std::sqrt(double(m)), drawn, measures, known),
+            privacy::price_slack};
     });
 }
 
@@ -130,8 +132,8 @@ static Permitted from_exact_risk(const rows::Question *question, const Terms &te
         CHECK_FOR_INTERRUPTS();
         privacy::Epsilon candidate = (*terms.candidates)[i]; // they descend
         bool passes = border::core([&] {
-            auto plan = privacy::plan_release(terms.mechanism, *question->measures, *question->sensitivities,
-                                              question->thresholded, candidate, terms.delta);
+            auto plan = privacy::plan_release(terms.mechanism, *question->measures, question->thresholded, candidate,
+                                              terms.delta);
             return range_of(profiles, groups, risk::released_rdr(question, plan, largest)).meets(tau);
         });
         if (passes)
@@ -156,9 +158,9 @@ static Permitted from_bound(const rows::Question *question, const Terms &terms, 
                               : privacy::find_eps_gaussian(pis_min, pis_max, k, std::sqrt(double(question->nmeasures)), tau,
                                                      noise_delta(question, terms), *terms.candidates)
                               .analytic.eps_star;
-        return Permitted{gaussian_eps_star(question, terms, tau, eps_star, pis_min, pis_max, measures,
-                                           *question->sensitivities, known),
-                         privacy::price_slack};
+        return Permitted{
+            gaussian_eps_star(question, terms, tau, eps_star, pis_min, pis_max, *question->measures, measures, known),
+            privacy::price_slack};
     });
 }
 

@@ -105,9 +105,10 @@ catalog::Charge limit_charge(const rows::Question *question, const LimitWish &wi
 }
 
 int choose_limit(const rows::Paid &paid, const LimitWish &wish) {
-    auto *counted = wish.value == nullptr
-                        ? border::context_new<privacy::UnitRows>(wish.most)
-                        : border::context_new<privacy::UnitRows>(wish.most, paid.question()->sensitivities->front());
+    auto *counted =
+        wish.value == nullptr
+            ? border::context_new<privacy::UnitRows>(wish.most)
+            : border::context_new<privacy::UnitRows>(wish.most, paid.question()->measures->front().sensitivity);
     rows::count_rows_of_units(paid, counted);
     return border::core([&] {
         StrongBits bits;

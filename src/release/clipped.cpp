@@ -56,10 +56,10 @@ const char *clipped_text(const rows::Question *question, int output) {
     const char *unit = rows::unit_text(units->path);
     if (measure.kind == privacy::MeasureKind::sum)
         return psprintf("clipped: of each unit (%s) sizes of up to %s count in %s, and many may have more", unit,
-                        about(std::ldexp(static_cast<double>((*question->sensitivities)[j]),
+                        about(std::ldexp(static_cast<double>(measure.sensitivity),
                                          privacy::unit_exponent(measure, question->bounds[j]))),
                         label(question, output));
-    if ((*question->norms)[j] == privacy::Norm::groups && question->rows_per_group < units->max_rows)
+    if (measure.norm == privacy::Norm::groups && question->rows_per_group < units->max_rows)
         return psprintf("clipped: of each unit (%s) %d rows count at most, and fewer of many in one group (%d); many may "
                         "have more%s",
                         unit, units->max_rows, question->rows_per_group, query_of_clipped(question));

@@ -153,8 +153,8 @@ static void foresee(const rows::Question *question, const Terms &terms, Estimate
     double *error95 = static_cast<double *>(palloc(sizeof(double) * (leaf->noutputs + 1)));
     double ranks = 0;
     border::core([&] {
-        auto plan = privacy::plan_release(terms.mechanism, *question->measures, *question->sensitivities,
-                                          question->thresholded, estimate->epsilon, estimate->delta);
+        auto plan = privacy::plan_release(terms.mechanism, *question->measures, question->thresholded,
+                                          estimate->epsilon, estimate->delta);
         estimate->threshold = plan.threshold.value_or(0);
         estimate->rho = plan.rho();
         estimate->filtered = filtered_measures(*question->measures);
@@ -243,8 +243,7 @@ static void estimate_measurement(const rows::Question *question, const Terms &te
     const query::Leaf *leaf = question->leaf;
     auto *error95 = static_cast<double *>(palloc(sizeof(double) * (leaf->noutputs + 1)));
     border::core([&] {
-        auto plan = privacy::plan_measurement(*question->measures, *question->sensitivities, question->thresholded,
-                                              terms.rho, estimate->delta);
+        auto plan = privacy::plan_measurement(*question->measures, question->thresholded, terms.rho, estimate->delta);
         estimate->rho = plan.rho();
         estimate->threshold = plan.threshold.value_or(0);
         weigh({{0, plan.rho().value(), plan.delta_groups.value()}}, estimate);

@@ -69,11 +69,9 @@ static const char *describe(const Terms &terms, double sensitivity) {
 static privacy::Epsilon charge(const risk::GeneralQuestion *question, const Terms &terms,
                                const privacy::DeclaredVector &vector, const risk::GeneralRisk &risk) {
     auto *measures = border::context_new<std::vector<privacy::Measure>>();
-    auto *sensitivities = border::context_new<std::vector<uint64>>();
     catalog::Charge charge = {};
     border::core([&] {
         *measures = privacy::declared_measures(vector);
-        sensitivities->push_back(privacy::declared_lattice(vector).D);
         charge.eps_star = privacy::find_eps_declared(*risk.memo->profile, vector, terms.mechanism, terms.tau,
                                                      terms.delta, *terms.candidates)
                               .eps_star;
@@ -91,7 +89,6 @@ static privacy::Epsilon charge(const risk::GeneralQuestion *question, const Term
     charge.candidates = terms.candidates;
     charge.parameters = describe(terms, vector.sensitivity);
     charge.measures = measures;
-    charge.sensitivities = sensitivities;
     return catalog::charge(charge);
 }
 

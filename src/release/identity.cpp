@@ -120,7 +120,7 @@ static void add_measure(StringInfo text, const rows::Question *question, int j) 
     add_bounds(text, question->bounds[j]);
     add_bounds(text, rows::bounds_of_x(question, j));
     add_piece(text, "total", question->totals[j].text);
-    add_piece(text, "sensitivity", psprintf(UINT64_FORMAT, (*question->sensitivities)[j]));
+    add_piece(text, "sensitivity", psprintf(UINT64_FORMAT, measure.sensitivity));
     add_piece(text, "quantile", measure.fraction >= 0 ? rows::quantile_text(question, j) : nullptr);
     add_piece(text, "counted", psprintf("%d " UINT64_FORMAT " %d", measure.of_units, measure.grain, measure.one_group));
 }

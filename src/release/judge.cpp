@@ -247,7 +247,7 @@ static double mean_contribution(const Judge *judge, int output, int64 people) {
     const rows::Question *question = judge->question;
     const Seen &seen = judge->facts->judged.seen[output];
     const double n = static_cast<double>(seen.numbers), error95 = judge->numbers[output].error95;
-    if ((*question->norms)[question->measure_of[question->leaf->outputs[output].index]] == privacy::Norm::l1)
+    if ((*question->measures)[question->measure_of[question->leaf->outputs[output].index]].norm == privacy::Norm::l1)
         return (std::fabs(seen.sum) - error95 * std::sqrt(n)) / static_cast<double>(people);
     const double variance = error95 * error95 / 3.84; // 1.96 deviations
     return std::sqrt(Max(seen.squares - variance * (n + 3 * std::sqrt(2 * n)), 0)) / static_cast<double>(people);
@@ -264,7 +264,7 @@ static bool is_clipped_often(const Judge *judge, int output, int64 people) {
     const bool counted = measure.kind == privacy::MeasureKind::count && !measure.of_units && !measure.of_values;
     if (!counted && measure.kind != privacy::MeasureKind::sum)
         return false;
-    const double most = std::ldexp(static_cast<double>((*question->sensitivities)[j]),
+    const double most = std::ldexp(static_cast<double>((*question->measures)[j].sensitivity),
                                    privacy::unit_exponent(measure, question->bounds[j]));
     return mean_contribution(judge, output, people) > most / 4;
 }
@@ -307,8 +307,8 @@ void check_can_show(const rows::Question *question, const Terms &terms, privacy:
     if (!question->thresholded || question->settings->people == 0 || !is_public(terms) || epsilon.units() == 0)
         return;
     check_can_show(question, border::core([&] {
-                       return privacy::plan_release(terms.mechanism, *question->measures, *question->sensitivities,
-                                                    true, epsilon, delta_of(question, terms))
+                       return privacy::plan_release(terms.mechanism, *question->measures, true, epsilon,
+                                                    delta_of(question, terms))
                            .threshold;
                    }));
 }

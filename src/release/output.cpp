@@ -57,7 +57,7 @@ static void begin_subject(const rows::Question *question, const risk::Memo *memo
     subject->sums.assign(static_cast<std::size_t>(memo->ngroups) * subject->width, 0);
     for (int j = 0; j < question->nmeasures; j++)
         subject->units.insert(subject->units.end(), (*question->measures)[j].coordinates(),
-                              static_cast<double>((*question->sensitivities)[j]));
+                              static_cast<double>((*question->measures)[j].sensitivity));
     subject->somebody_without = memo->outside > 0;
 }
 
@@ -175,9 +175,9 @@ static privacy::Epsilon first_accepted(const rows::Question *question, const Ter
         CHECK_FOR_INTERRUPTS();
         privacy::Epsilon candidate = (*terms.candidates)[i];
         bool accepted = border::core([&] {
-            auto plan = privacy::plan_release(
-                terms.mechanism, *question->measures, *question->sensitivities, question->thresholded, candidate,
-                privacy::delta_charged(terms.mechanism, question->thresholded, terms.delta));
+            auto plan =
+                privacy::plan_release(terms.mechanism, *question->measures, question->thresholded, candidate,
+                                      privacy::delta_charged(terms.mechanism, question->thresholded, terms.delta));
             draw_noise(question, plan, *bits, subject->ngroups, noise);
             return output_range(*subject, terms.mechanism, residuals(*subject, plan, noise)).meets(terms.tau);
         });

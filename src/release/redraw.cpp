@@ -33,7 +33,7 @@ static void write_measure(StringInfo json, const rows::Question *question, int j
     const privacy::Bounds *bounds = question->bounds[j];
     const privacy::Measure &measure = (*question->measures)[j];
     appendStringInfo(json, "{\"kind\": %d, \"sensitivity\": \"" UINT64_FORMAT "\"", static_cast<int>(measure.kind),
-                     (*question->sensitivities)[j]);
+                     (*question->measures)[j].sensitivity);
     appendStringInfo(json, ", \"of_units\": %s, \"one_group\": %s, \"grain\": \"" UINT64_FORMAT "\"",
                      measure.of_units ? "true" : "false", measure.one_group ? "true" : "false", measure.grain);
     if (bounds != nullptr)
@@ -91,7 +91,6 @@ static void read_measures(JsonbContainer *object, rows::Question *question) {
     int n;
     JsonbContainer *array = array_field(object, "measures", &n);
     auto *measures = border::context_new<std::vector<privacy::Measure>>();
-    auto *sensitivities = border::context_new<std::vector<uint64>>();
     question->bounds = static_cast<const privacy::Bounds **>(palloc0(sizeof(privacy::Bounds *) * (n + 1)));
     for (int j = 0; j < n; j++) {
         JsonbContainer *measure = object_at(array, j);
@@ -116,7 +115,7 @@ static void read_measures(JsonbContainer *object, rows::Question *question) {
             measures->back().of_units = of_units;
             measures->back().one_group = one_group;
             measures->back().grain = grain;
-            sensitivities->push_back(sensitivity);
+            measures->back().sensitivity = sensitivity;
         });
         if (kind == privacy::MeasureKind::count)
             continue;
@@ -126,12 +125,7 @@ static void read_measures(JsonbContainer *object, rows::Question *question) {
         border::core([&] { *bounds = privacy::make_bounds(lower, upper, integer); });
         question->bounds[j] = bounds;
     }
-    auto *norms =
-        border::context_new<std::vector<privacy::Norm>>(); // nothing is clipped: the numbers are those of an answer
-    border::core([&] { norms->assign(sensitivities->size(), privacy::Norm::l1); });
     question->measures = measures;
-    question->sensitivities = sensitivities;
-    question->norms = norms;
     question->nmeasures = n;
     question->ncoordinates = border::core([&] { return privacy::coordinates_of_one_group(*measures); });
 }
@@ -184,8 +178,8 @@ static void read_noise(JsonbContainer *object, Law *law) {
     privacy::Delta delta = delta_of(&law->question, law->terms);
     auto *plan = border::context_new<privacy::ReleasePlan>();
     border::core([&] {
-        *plan = privacy::plan_release(past->mechanism, *law->question.measures, *law->question.sensitivities,
-                                      law->question.thresholded, past->epsilon, delta);
+        *plan = privacy::plan_release(past->mechanism, *law->question.measures, law->question.thresholded,
+                                      past->epsilon, delta);
     });
     law->plan = plan;
 }

@@ -386,11 +386,10 @@ static privacy::ReleasePlan *plan_of(const rows::Question *question, const Terms
     privacy::Delta delta = delta_of(question, terms);
     auto *plan = border::context_new<privacy::ReleasePlan>();
     border::core([&] {
-        *plan = terms.rho.units() > 0
-                    ? privacy::plan_measurement(*question->measures, *question->sensitivities, question->thresholded,
-                                                terms.rho, delta)
-                    : privacy::plan_release(terms.mechanism, *question->measures, *question->sensitivities,
-                                            question->thresholded, epsilon, delta);
+        *plan =
+            terms.rho.units() > 0
+                ? privacy::plan_measurement(*question->measures, question->thresholded, terms.rho, delta)
+                : privacy::plan_release(terms.mechanism, *question->measures, question->thresholded, epsilon, delta);
         trace::planned(*plan);
     });
     return plan;

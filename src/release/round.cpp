@@ -58,9 +58,8 @@ static void charge_measurement(Round *round) {
     step.basis = privacy::Basis::rho;
     std::optional<int64> threshold;
     border::core([&] {
-        const auto plan = privacy::plan_measurement(*round->question->measures, *round->question->sensitivities,
-                                                    round->question->thresholded, round->terms.rho,
-                                                    delta_of(round->question, round->terms));
+        const auto plan = privacy::plan_measurement(*round->question->measures, round->question->thresholded,
+                                                    round->terms.rho, delta_of(round->question, round->terms));
         step.rho = plan.rho();
         threshold = plan.threshold;
     });

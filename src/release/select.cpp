@@ -66,8 +66,8 @@ const std::vector<privacy::SvtCandidate> *selection_candidates(const rows::Quest
     auto *candidates = border::context_new<std::vector<privacy::SvtCandidate>>();
     privacy::Delta delta = delta_of(question, terms);
     border::core([&] {
-        *candidates = privacy::svt_candidates(terms.mechanism, *question->measures, *question->sensitivities,
-                                              question->thresholded, *terms.candidates, delta, terms.tau_var);
+        *candidates = privacy::svt_candidates(terms.mechanism, *question->measures, question->thresholded,
+                                              *terms.candidates, delta, terms.tau_var);
     });
     return candidates;
 }

@@ -194,12 +194,9 @@ static const rows::Question *count_of(const rows::Question *question, const Wish
     leaf->outputs = static_cast<query::Output *>(palloc0(sizeof(query::Output)));
     leaf->outputs[0] = query::Output{false, 0, "signal", query::Part::value};
     auto *measures = border::context_new<std::vector<privacy::Measure>>();
-    auto *sensitivities = border::context_new<std::vector<uint64>>();
-    auto *norms = border::context_new<std::vector<privacy::Norm>>();
     border::core([&] {
-        norms->push_back(privacy::Norm::l1);
         *measures = privacy::leaf_measures({privacy::AggregateCall()}, false);
-        sensitivities->push_back(sensitivity);
+        measures->front().sensitivity = sensitivity;
     });
     count->leaf = leaf;
     count->text = wish.call;
@@ -207,8 +204,6 @@ static const rows::Question *count_of(const rows::Question *question, const Wish
     count->places = nullptr;
     count->tupled = false;
     count->measures = measures;
-    count->sensitivities = sensitivities;
-    count->norms = norms;
     count->bounds = static_cast<const privacy::Bounds **>(palloc0(sizeof(privacy::Bounds *)));
     count->second_bounds = nullptr;
     count->measure_of = static_cast<int *>(palloc0(sizeof(int)));
@@ -396,7 +391,7 @@ Signalled add_noise(const Signal *signal, const Terms &terms, privacy::Epsilon c
     Signalled signalled = {};
     border::core([&] {
         const privacy::ReleasePlan plan =
-            privacy::plan_release(terms.mechanism, *count->measures, *count->sensitivities, false, charged, delta);
+            privacy::plan_release(terms.mechanism, *count->measures, false, charged, delta);
         trace::planned(plan);
         signalled.noisy = both.exact + privacy::draw(*bits, plan.noise.front());
         trace::released(&signalled.noisy, 1);

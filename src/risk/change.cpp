@@ -28,7 +28,7 @@ bool depends_on_group(const rows::Question *question) {
 privacy::PrintedNumber number_of(const rows::Question *question, int aggregate) {
     const int j = question->measure_of[aggregate];
     const privacy::Bounds *bounds = question->bounds[j];
-    const double rows = static_cast<double>((*question->sensitivities)[j]) /
+    const double rows = static_cast<double>(measure_of(question, j).sensitivity) /
                         privacy::sensitivity_of_row(measure_of(question, j), bounds);
     return {question->leaf->aggregates[aggregate].fn, measure_of(question, j).kind, bounds,
             rows::bounds_of_x(question, j), Max(rows, 1.0)};
@@ -53,7 +53,7 @@ std::vector<privacy::NoiseMeasure> noise_measures(const rows::Question *question
     int groups = question->thresholded ? 1 : question->ngroups; // k = k1 when groups are discovered (section 2)
     for (int j = 0; j < question->nmeasures; j++)
         measures.push_back({static_cast<double>((*question->measures)[j].coordinates()) * groups,
-                            static_cast<double>((*question->sensitivities)[j])});
+                            static_cast<double>(measure_of(question, j).sensitivity)});
     return measures;
 }
 
@@ -127,7 +127,7 @@ static double part_of_measure(const rows::Question *question, privacy::Mechanism
                         privacy::width_of(*question->grids[j]));
     if (!measure.has_parts())
         return norm(mechanism, so_far,
-                    std::fabs(static_cast<double>(change[first])) / static_cast<double>((*question->sensitivities)[j]));
+                    std::fabs(static_cast<double>(change[first])) / static_cast<double>(measure.sensitivity));
     for (int call : measure.calls)
         so_far = norm(mechanism, so_far,
                       privacy::change_of_number(number_of(question, call), group.sums + first, change + first));

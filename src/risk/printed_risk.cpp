@@ -25,8 +25,8 @@ const privacy::ReleasePlan *plan_in_context(const Question *question, Mechanism 
                                             privacy::Delta delta) {
     auto *plan = border::context_new<privacy::ReleasePlan>();
     border::core([&] {
-        *plan = privacy::plan_release(mechanism, *question->measures, *question->sensitivities, question->thresholded,
-                                      epsilon, privacy::delta_charged(mechanism, question->thresholded, delta));
+        *plan = privacy::plan_release(mechanism, *question->measures, question->thresholded, epsilon,
+                                      privacy::delta_charged(mechanism, question->thresholded, delta));
     });
     return plan;
 }
@@ -40,7 +40,7 @@ static double other_noise(const Question *question, const privacy::ReleasePlan &
         const privacy::Measure &measure = (*question->measures)[j];
         if (measure.has_parts() || measure.kind == MeasureKind::quantile)
             continue;
-        double D = static_cast<double>((*question->sensitivities)[j]);
+        double D = static_cast<double>((*question->measures)[j].sensitivity);
         term += plan.mechanism == Mechanism::laplace
                     ? privacy::discrete_laplace_mean_abs(plan.noise[j].laplace.value()) / D
                     : std::pow(plan.noise[j].stddev() / D, 2);
@@ -254,7 +254,7 @@ static double excess_of_others(const Question *question, const privacy::ReleaseP
         if (!measure.has_parts()) {
             double d = std::fabs(static_cast<double>(*change)), b = plan.noise[j].laplace.value();
             excess += (d + privacy::discrete_laplace_mean_abs(b) * std::expm1(-d / b)) /
-                      static_cast<double>((*question->sensitivities)[j]);
+                      static_cast<double>((*question->measures)[j].sensitivity);
             continue;
         }
         for (int call : measure.calls) {

@@ -35,7 +35,7 @@ static MeasureWords words_of(const Question *question, int j, bool by_cell) {
     words.once = static_cast<int64>(measure.of_units);
     words.grain = static_cast<int64>(measure.grain);
     words.values = measure.of_values && is_clipped(question) ? question->units->max_rows : 0;
-    words.sensitivity = static_cast<double>((*question->sensitivities)[j]);
+    words.sensitivity = static_cast<double>((*question->measures)[j].sensitivity);
     if (measure.kind == MeasureKind::quantile)
         put_lattice(&words, words_of_grid(*question->grids[j]));
     else if (privacy::is_joint(measure.kind))

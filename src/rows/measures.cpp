@@ -93,7 +93,8 @@ static const privacy::Bounds *bounds_of_parts(const privacy::Bounds *of_row) {
 }
 
 void find_sensitivities(const catalog::Reading &reading, Question *question) {
-    auto *sensitivities = border::context_new<std::vector<uint64>>();
+    auto *measures = border::context_new<std::vector<privacy::Measure>>();
+    border::core([&] { *measures = *question->measures; });
     question->bounds =
         static_cast<const privacy::Bounds **>(palloc0(sizeof(privacy::Bounds *) * (question->nmeasures + 1)));
     question->second_bounds =
@@ -111,13 +112,9 @@ void find_sensitivities(const catalog::Reading &reading, Question *question) {
         if (measure.kind == privacy::MeasureKind::sum && !measure.one_group)
             question->bounds[j] = bounds_of_parts(question->bounds[j]);
         question->totals[j] = total_of(reading, question, j);
-        uint64 sensitivity = sensitivity_of(question, j);
-        border::core([&] { sensitivities->push_back(sensitivity); });
+        (*measures)[j].sensitivity = sensitivity_of(question, j);
     }
-    question->sensitivities = sensitivities;
-    auto *norms = border::context_new<std::vector<privacy::Norm>>();
-    border::core([&] { norms->assign(sensitivities->size(), privacy::Norm::l1); });
-    question->norms = norms;
+    question->measures = measures;
 }
 
 static int places(const char *decimal) {

@@ -111,7 +111,7 @@ Node *expressions_of(const Question *question) {
 }
 bool is_spread(const Question *question) {
     for (int j = 0; j < question->nmeasures; j++)
-        if ((*question->norms)[j] == privacy::Norm::groups)
+        if ((*question->measures)[j].norm == privacy::Norm::groups)
             return true;
     return false;
 }

@@ -147,9 +147,7 @@ struct Question {
 
     // Core objects owned by the memory context.
     const std::vector<privacy::Measure> *measures;
-    const std::vector<uint64> *sensitivities; // D_j
-    const std::vector<privacy::Norm> *norms;  // what of a unit is at most that
-    int rows_per_group; // C, where that is an l2 norm (9.14): declared, by keys, or R
+    int rows_per_group;                       // C, where a norm is an l2 norm (9.14): declared, by keys, or R
     const privacy::Bounds **bounds;           // per measure; null for counts
     UnitTotal *totals;                        // per measure
     const privacy::Bounds **second_bounds;    // per measure of two columns those of x; null where there is none

@@ -47,24 +47,18 @@ void set_mechanism(const catalog::Reading &reading, Question *question, privacy:
     if (mechanism == privacy::Mechanism::laplace || units == nullptr || !units->clipped || units->one_group)
         return;
     question->rows_per_group = rows_per_group(reading, question);
-    auto *sensitivities = border::context_new<std::vector<uint64>>();
-    auto *norms = border::context_new<std::vector<privacy::Norm>>();
     auto *measures = border::context_new<std::vector<privacy::Measure>>();
     border::core([&] {
-        *sensitivities = *question->sensitivities;
-        *norms = *question->norms;
         *measures = *question->measures;
         for (int j = 0; j < question->nmeasures; j++)
             if (is_in_groups((*measures)[j])) {
-                (*norms)[j] = privacy::Norm::groups;
-                (*sensitivities)[j] = spread_sensitivity_of(question, j);
+                (*measures)[j].norm = privacy::Norm::groups;
+                (*measures)[j].sensitivity = spread_sensitivity_of(question, j);
             }
         if (question->thresholded)
             measures->front().opened = units->max_groups;
     });
     question->measures = measures;
-    question->sensitivities = sensitivities;
-    question->norms = norms;
     question->looked_up = hash_of_looked_up(question);
 }
 

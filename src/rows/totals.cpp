@@ -95,13 +95,11 @@ void resolve_sizes(const catalog::Reading &reading, Question *question, const ch
                      psprintf("dp_set_bounds(%s, COLUMN_NAME, LOW, HIGH) declares them.",
                               quote_literal_cstr(question->settings->relation_name)));
     auto *measures = border::context_new<std::vector<privacy::Measure>>();
-    auto *sensitivities = border::context_new<std::vector<uint64>>();
     border::core([&] {
         *measures = privacy::leaf_measures({{privacy::Aggregate::sum, 0, -1, -1}}, false, true);
-        sensitivities->push_back((*question->bounds)->sensitivity());
+        measures->front().sensitivity = (*question->bounds)->sensitivity();
     });
     question->measures = measures;
-    question->sensitivities = sensitivities;
     question->nmeasures = 1;
 }
 

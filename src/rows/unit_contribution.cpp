@@ -322,10 +322,10 @@ void clip_contribution(const Question *question, UnitContribution *unit) {
             const privacy::Measure &measure = (*question->measures)[j];
             if (measure.kind == privacy::MeasureKind::quantile) // over all cells of all groups
                 privacy::clip(privacy::Norm::l1, unit->cell_counts + quantile++, unit->ncells, unit->nquantiles, 1,
-                              (*question->sensitivities)[j]);
+                              measure.sensitivity);
             else
-                privacy::clip((*question->norms)[j], unit->values + first, unit->ngroups, question->ncoordinates,
-                              measure.coordinates(), (*question->sensitivities)[j]);
+                privacy::clip(measure.norm, unit->values + first, unit->ngroups, question->ncoordinates,
+                              measure.coordinates(), measure.sensitivity);
             first += measure.coordinates();
         }
     });

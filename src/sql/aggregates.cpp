@@ -148,8 +148,9 @@ static_assert(sizeof(Coordinates) == 2 * sizeof(int128), "read as an array");
 Coordinates with_noise(const Call &call, privacy::MeasureKind kind, std::uint64_t sensitivity, Coordinates exact) {
     privacy::Measure measure;
     measure.kind = kind;
-    const privacy::ReleasePlan plan = privacy::plan_release(privacy::Mechanism::laplace, {measure}, {sensitivity},
-                                                            false, call.epsilon, privacy::Delta{});
+    measure.sensitivity = sensitivity;
+    const privacy::ReleasePlan plan =
+        privacy::plan_release(privacy::Mechanism::laplace, {measure}, false, call.epsilon, privacy::Delta{});
     release::StrongBits bits;
     exact.first += privacy::draw(bits, plan.noise.front());
     if (kind == privacy::MeasureKind::pair)

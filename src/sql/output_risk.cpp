@@ -133,9 +133,8 @@ static double *noise_scales(const View &view, privacy::Epsilon epsilon) {
     const Question *question = view.question;
     auto *scales = static_cast<double *>(palloc0(sizeof(double) * (question->leaf->naggregates + 1)));
     border::core([&] {
-        auto plan =
-            privacy::plan_release(view.mechanism, *question->measures, *question->sensitivities, question->thresholded,
-                                  epsilon, privacy::delta_charged(view.mechanism, question->thresholded, view.delta));
+        auto plan = privacy::plan_release(view.mechanism, *question->measures, question->thresholded, epsilon,
+                                          privacy::delta_charged(view.mechanism, question->thresholded, view.delta));
         for (int a = 0; a < question->leaf->naggregates; a++) {
             int j = question->measure_of[a];
             const privacy::MeasureNoise &noise = plan.noise[j];

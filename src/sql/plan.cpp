@@ -44,7 +44,9 @@ static privacy::Rho price_of(double tau, int coordinates) {
 
 // Core region.
 static double error_of_count(privacy::Rho rho, uint64 sensitivity) {
-    return privacy::plan_measurement({privacy::Measure{}}, {sensitivity}, false, rho, {}).noise.front().halfwidth(0.05);
+    privacy::Measure count;
+    count.sensitivity = sensitivity;
+    return privacy::plan_measurement({count}, false, rho, {}).noise.front().halfwidth(0.05);
 }
 
 // Up, to a number that is read at a glance.

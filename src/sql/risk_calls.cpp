@@ -180,8 +180,8 @@ static double sound_term(const View &view, const privacy::ReleasePlan &plan, pri
 // Core region.
 static privacy::ReleasePlan plan_of(const View &view, privacy::Epsilon epsilon) {
     const Question *question = view.question;
-    return privacy::plan_release(view.mechanism, *question->measures, *question->sensitivities, question->thresholded,
-                                 epsilon, privacy::delta_charged(view.mechanism, question->thresholded, view.delta));
+    return privacy::plan_release(view.mechanism, *question->measures, question->thresholded, epsilon,
+                                 privacy::delta_charged(view.mechanism, question->thresholded, view.delta));
 }
 
 static Noise sound_noise(const View &view, const Memo *memo, privacy::Epsilon epsilon) {
@@ -297,9 +297,9 @@ static double selection_variance(const View &view, const Memo *memo, double nois
 static Tested tested_as(const View &view, const Memo *memo, const Selection &selection, privacy::Epsilon epsilon) {
     const Question *question = view.question;
     int m = question->nmeasures, k1 = question->ncoordinates;
-    auto candidate = privacy::svt_candidate(
-        view.mechanism, *question->measures, *question->sensitivities, question->thresholded, epsilon,
-        privacy::delta_charged(view.mechanism, question->thresholded, view.delta), selection.tau_var);
+    auto candidate = privacy::svt_candidate(view.mechanism, *question->measures, question->thresholded, epsilon,
+                                            privacy::delta_charged(view.mechanism, question->thresholded, view.delta),
+                                            selection.tau_var);
     auto sensitivity =
         view.mechanism == privacy::Mechanism::laplace
             ? privacy::svt_sensitivity_laplace(m, k1, epsilon.value(), selection.tau_var)

@@ -215,8 +215,8 @@ Utility utility_of(const rows::Question *question, privacy::Epsilon epsilon) {
             const privacy::GeometricNoise noise = privacy::geometric_noise(epsilon.value());
             return Utility{noise.stddev, noise.halfwidth, 1 / epsilon.value()};
         }
-        const auto plan = privacy::plan_release(privacy::Mechanism::laplace, *question->measures,
-                                                *question->sensitivities, false, epsilon, privacy::Delta());
+        const auto plan =
+            privacy::plan_release(privacy::Mechanism::laplace, *question->measures, false, epsilon, privacy::Delta());
         Utility utility = {none, none, plan.noise[0].laplace.value()};
         for (int i = 0; i < question->leaf->naggregates; i++) {
             utility.stddev = std::fmax(utility.stddev, stddev_of(question, plan, i)); // which passes NaN by

@@ -10,6 +10,7 @@
 
 #include <gtest/gtest.h>
 
+#include "../unit/measured.hpp"
 #include "audit.hpp"
 #include "bounds.hpp"
 
@@ -33,7 +34,7 @@ class Bits final : public BitSource {
 
 // The shipped plan of a count.
 ReleasePlan count_plan(Mechanism mechanism, const char *epsilon, const char *delta) {
-    return plan_release(mechanism, leaf_measures({{Aggregate::count_star, -1, -1}}, false), {1}, false,
+    return plan_release(mechanism, measured(leaf_measures({{Aggregate::count_star, -1, -1}}, false), {1}), false,
                         *Epsilon::parse(epsilon), *Delta::parse(delta));
 }
 

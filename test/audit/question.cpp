@@ -58,26 +58,25 @@ Prepared::Prepared(const Question &question, const Policy &policy)
         m.one_group = one_group;
         m.grain = one_group || m.kind != MeasureKind::count || m.of_units ? 1 : fine_grain;
     }
-    for (const Measure &m : measures_)
-        sensitivities_.push_back(question.max_rows > 0 ? sensitivity_of(m, question)
+    for (Measure &m : measures_)
+        m.sensitivity = question.max_rows > 0 ? sensitivity_of(m, question)
                                  : m.kind == MeasureKind::count || m.kind == MeasureKind::quantile ? 1
                                  : is_joint(m.kind) ? joint_sensitivity(m.kind)
                                  : m.has_parts()
                                      ? static_cast<std::uint64_t>(pair_one)
-                                     : question.bounds.at(static_cast<std::size_t>(m.argument)).sensitivity());
-    norms_.assign(measures_.size(), Norm::l1);
+                                     : question.bounds.at(static_cast<std::size_t>(m.argument)).sensitivity();
     // Of auto C is R where nobody declares it (9.14.8).
     const int per_group = question.max_rows_per_group > 0               ? question.max_rows_per_group
                           : policy.mechanism == Mechanism::automatic ? question.max_rows
                                                                      : 0;
     if (policy.mechanism == Mechanism::laplace || one_group || per_group == 0)
         return;
-    norms_.assign(measures_.size(), Norm::groups);
-    for (std::size_t j = 0; j < measures_.size(); ++j)
-        sensitivities_[j] = measures_[j].of_units
-                                ? spread_sensitivity(question.max_groups, 1, measures_[j].grain)
-                                : spread_sensitivity(question.max_rows, per_group,
-                                                     sensitivity_of(measures_[j], question) / question.max_rows);
+    for (Measure &m : measures_) {
+        m.norm = Norm::groups;
+        m.sensitivity = m.of_units ? spread_sensitivity(question.max_groups, 1, m.grain)
+                                   : spread_sensitivity(question.max_rows, per_group,
+                                                        sensitivity_of(m, question) / question.max_rows);
+    }
     if (question.thresholded)
         measures_.front().opened = question.max_groups;
 }
@@ -117,14 +116,14 @@ SelectionRange Prepared::range() const {
 }
 
 ReleasePlan Prepared::plan(Epsilon charged) const {
-    return plan_release(policy_.mechanism, measures_, sensitivities_, question_.thresholded, charged,
+    return plan_release(policy_.mechanism, measures_, question_.thresholded, charged,
                         delta_charged(policy_.mechanism, question_.thresholded, policy_.delta));
 }
 
 std::vector<SvtCandidate> Prepared::svt_candidates() const {
-    return dp::privacy::svt_candidates(
-        policy_.mechanism, measures_, sensitivities_, question_.thresholded, policy_.candidates,
-        delta_charged(policy_.mechanism, question_.thresholded, policy_.delta), policy_.tau_var);
+    return dp::privacy::svt_candidates(policy_.mechanism, measures_, question_.thresholded, policy_.candidates,
+                                       delta_charged(policy_.mechanism, question_.thresholded, policy_.delta),
+                                       policy_.tau_var);
 }
 
 static std::vector<std::int64_t> joint_contribution(MeasureKind kind, const JointBounds &bounds, double y, double x) {
@@ -206,7 +205,8 @@ std::vector<Prepared::Brought> Prepared::brought(const Table &table) const {
         std::size_t at = 0;
         for (std::size_t j = 0; j < measures_.size(); ++j) {
             const auto coordinates = static_cast<std::size_t>(measures_[j].coordinates());
-            clip(norms_[j], brought.values.data() + at, groups, group_coordinates(), coordinates, sensitivities_[j]);
+            clip(measures_[j].norm, brought.values.data() + at, groups, group_coordinates(), coordinates,
+                 measures_[j].sensitivity);
             at += coordinates;
         }
         result.push_back(brought);
@@ -269,7 +269,7 @@ double Prepared::pis(const Row &row) const {
         double part = 1;
         if (measures_[j].kind == MeasureKind::sum)
             part = std::fabs(static_cast<double>(contribution(measures_[j], row).front())) /
-                   static_cast<double>(sensitivities_[j]);
+                   static_cast<double>(measures_[j].sensitivity);
         sum += part;
         squares += part * part;
     }

@@ -61,7 +61,6 @@ class Prepared {
     Prepared(const Question &question, const Policy &policy);
 
     const std::vector<dp::privacy::Measure> &measures() const { return measures_; }
-    const std::vector<std::uint64_t> &sensitivities() const { return sensitivities_; }
     std::size_t group_coordinates() const {
         return static_cast<std::size_t>(dp::privacy::coordinates_of_one_group(measures_));
     }
@@ -86,8 +85,6 @@ class Prepared {
     Question question_;
     Policy policy_;
     std::vector<dp::privacy::Measure> measures_;
-    std::vector<std::uint64_t> sensitivities_;
-    std::vector<dp::privacy::Norm> norms_; // what of a unit is at most that
 
     // What one unit brings, clipped, and which groups of it are kept.
     struct Brought {

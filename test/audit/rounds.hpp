@@ -54,7 +54,7 @@ inline Draw laplace_rounds(std::int64_t exact, const privacy::Wanted &wanted,
     const auto unlimited = privacy::Epsilon::from_units(1000000000000);
     std::vector<privacy::LaplaceGrid> grids;
     for (privacy::Epsilon ceiling : ceilings)
-        grids.emplace_back(ceiling, std::vector<std::uint64_t>{1});
+        grids.emplace_back(ceiling, privacy::measured({1}));
     return [=](privacy::BitSource &bits, Outcome &outcome) {
         outcome = Outcome();
         outcome.values.assign(values_of_a_round * grids.size() + 1, std::numeric_limits<double>::quiet_NaN());
@@ -224,7 +224,7 @@ inline Subject laplace_subject(const std::string &name, std::int64_t x, std::int
     for (double cost : usual_costs(s.x.draw, 6))
         add_statistics_up_to(cost, statistics({cost, 0}), &s.statistics);
     if (ceilings.size() == 1 && !tampering.only_last_increment) {
-        const privacy::LaplaceGrid grid(ceilings[0], {1});
+        const privacy::LaplaceGrid grid(ceilings[0], privacy::measured({1}));
         for (int end : usual_ends(s.x.draw))
             for (const Statistic &one : statistics({grid.epsilon(static_cast<std::size_t>(end)).value(), 0}))
                 s.statistics.push_back(given_selection(one, end, one.claim));

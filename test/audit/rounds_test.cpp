@@ -67,7 +67,7 @@ TEST(Rounds, GaussianInTurns) {
 
 TEST(PlantedInRounds, FreshNoiseAtEachLook) {
     RoundTampering tampering;
-    const LaplaceGrid grid(eps("1"), {1});
+    const LaplaceGrid grid(eps("1"), measured({1}));
     tampering.noise = [grid](BitSource &bits, const LaplacePath &, std::size_t point, std::size_t, std::size_t) {
         return draw(bits, grid.noise(point, 0));
     };
@@ -77,7 +77,7 @@ TEST(PlantedInRounds, FreshNoiseAtEachLook) {
 
 TEST(PlantedInRounds, TheSameNoiseAtEachLook) {
     RoundTampering tampering;
-    const std::size_t last = LaplaceGrid(eps("1"), {1}).size() - 1;
+    const std::size_t last = LaplaceGrid(eps("1"), measured({1})).size() - 1;
     tampering.noise = [last](BitSource &, const LaplacePath &path, std::size_t, std::size_t group,
                              std::size_t measure) { return path.noise(last, group, measure); };
     expect_found(laplace_subject("the least noise at each look", 20, 21, within(0.5), {eps("1")}, tampering));

@@ -3,6 +3,7 @@
 //
 // Eight claims are kept here, in two orders each: they fail by chance with probability 2e-8 at most. That a mistake stays unfound has
 // a probability below 1e-9 for each.
+#include "../unit/measured.hpp"
 #include "audit.hpp"
 
 #include <string>
@@ -62,9 +63,11 @@ Side side(const Answers &answers, const std::vector<double> &values, const Relea
 Subject subject(const std::string &name, const Answers &answers, const Law &law) {
     const bool gaussian = law.mechanism == Mechanism::gaussian;
     const Delta delta = gaussian ? *Delta::parse("1e-5") : Delta();
-    const ReleasePlan plan = plan_release(law.mechanism, leaf_measures({AggregateCall()}, false),
-                                          {std::max<std::uint64_t>(task_sensitivity(answers.task) / law.divided, 1)},
-                                          false, *Epsilon::parse("1"), delta);
+    const ReleasePlan plan =
+        plan_release(law.mechanism,
+                     measured(leaf_measures({AggregateCall()}, false),
+                              {std::max<std::uint64_t>(task_sensitivity(answers.task) / law.divided, 1)}),
+                     false, *Epsilon::parse("1"), delta);
     Subject made;
     made.name = name;
     made.x = side(answers, answers.x, plan);

@@ -5,6 +5,7 @@
 // most 2 exp(-n KL), KL = KL(0.945 || 0.95) = 2.6e-4: 1e-11 for n = 100000. Averages cover more, and are asked for 0.96 at the least:
 // at 0.98, less than any has, KL(0.96 || 0.98) = 8.1e-3, and 20000 draws fail with probability below 1e-70. The binary asks 50
 // questions: it fails by chance with probability below 1e-9.
+#include "../unit/measured.hpp"
 #include "privacy/contribution.hpp"
 #include "privacy/mechanism.hpp"
 #include "privacy/pair_release.hpp"
@@ -28,7 +29,8 @@ constexpr double margin = 0.005;
 
 ReleasePlan plan_of(Mechanism mechanism, Aggregate fn, std::uint64_t sensitivity, const char *epsilon) {
     const std::vector<AggregateCall> calls = {{fn, fn == Aggregate::count_star ? -1 : 1, -1}};
-    return plan_release(mechanism, leaf_measures(calls, false), {sensitivity}, false, *Epsilon::parse(epsilon),
+    return plan_release(mechanism, measured(leaf_measures(calls, false), {sensitivity}), false,
+                        *Epsilon::parse(epsilon),
                         mechanism == Mechanism::gaussian ? *Delta::parse("0.000001") : Delta());
 }
 

@@ -4,6 +4,7 @@
 // so it fails by chance with probability below 6e-8. The Kolmogorov-Smirnov bound (Dvoretzky-Kiefer-Wolfowitz, Massart's
 // constant) holds for every law and every n. The chi-square one is asymptotic; with at least 1000 expected draws per cell it
 // is wrong by less than the factor of 16 that is left to one in a million.
+#include "../unit/measured.hpp"
 #include "privacy/calibration.hpp"
 #include "privacy/mechanism.hpp"
 
@@ -204,7 +205,8 @@ std::vector<Measure> measures_of(bool thresholded) {
 
 TEST(Statistics, LaplaceRelease) {
     const std::vector<std::uint64_t> sensitivities = {1, 99999, 1U << 30};
-    const ReleasePlan plan = plan_release(Mechanism::laplace, measures_of(true), sensitivities, true, *Epsilon::parse("0.3"), *Delta::parse("1e-6"));
+    const ReleasePlan plan = plan_release(Mechanism::laplace, measured(measures_of(true), sensitivities), true,
+                                          *Epsilon::parse("0.3"), *Delta::parse("1e-6"));
     for (std::size_t i = 0; i < sensitivities.size(); ++i) {
         const auto sample = sample_of([&](BitSource &bits) { return draw(bits, plan.noise[i]); });
         expect_law(sample, laplace_law(static_cast<double>(sensitivities[i]) * 3 / 0.3), "measure " + std::to_string(i));
@@ -213,7 +215,8 @@ TEST(Statistics, LaplaceRelease) {
 
 TEST(Statistics, GaussianRelease) {
     const std::vector<std::uint64_t> sensitivities = {1, 99999, 1U << 30};
-    const ReleasePlan plan = plan_release(Mechanism::gaussian, measures_of(true), sensitivities, true, *Epsilon::parse("1"), *Delta::parse("1e-5"));
+    const ReleasePlan plan = plan_release(Mechanism::gaussian, measured(measures_of(true), sensitivities), true,
+                                          *Epsilon::parse("1"), *Delta::parse("1e-5"));
     const double scaled = std::sqrt(3 / (2 * rho_cap_tight(1, 5e-6)));
     for (std::size_t i = 0; i < sensitivities.size(); ++i) {
         const auto sample = sample_of([&](BitSource &bits) { return draw(bits, plan.noise[i]); });

@@ -64,7 +64,7 @@ TEST(Refinement, GaussianRoundsAreAsAccurateAsStated) {
 TEST(Refinement, LaplaceRoundsAreAsAccurateAsStated) {
     SystemBits bits;
     const Epsilon ceiling = *Epsilon::parse("3");
-    const LaplaceGrid grid(ceiling, {1});
+    const LaplaceGrid grid(ceiling, measured({1}));
     for (const Expected &e : {Expected{300, 0.1, 1, 0.798, 0.949}, Expected{3000, 0.05, 1, 0.787, 0.949},
                               Expected{300, 0.3, 1, 0.797, 0.921}, Expected{300, 0.1, 2, 0.959, 0.947},
                               Expected{3000, 0.05, 2, 0.956, 0.951}, Expected{300, 0.3, 2, 0.963, 0.948}}) {

@@ -1,4 +1,5 @@
 // What a unit may bring to a measure (formulas.md 9): the clip by enumeration, neighbouring tables by brute force.
+#include "measured.hpp"
 #include "privacy/contribution.hpp"
 
 #include <algorithm>
@@ -302,12 +303,12 @@ TEST(Contribution, NoiseOfTheWidestSensitivity) {
     for (const char *text : {"0.000000001", "0.05", "100"}) {
         const Epsilon epsilon = *Epsilon::parse(text);
         const ReleasePlan laplace =
-            plan_release(Mechanism::laplace, {measure}, {largest_sensitivity}, false, epsilon, Delta());
+            plan_release(Mechanism::laplace, measured({measure}, {largest_sensitivity}), false, epsilon, Delta());
         EXPECT_TRUE(laplace.noise.front().laplace.t < uint128{1}
                                                           << 100); // no reference to it: it may lie at any 8 bytes
         EXPECT_NEAR(laplace.noise.front().laplace.value(), 0x1p50 / epsilon.value(), 1e-9 * 0x1p50 / epsilon.value());
-        const ReleasePlan gaussian =
-            plan_release(Mechanism::gaussian, {measure}, {largest_sensitivity}, false, epsilon, *Delta::parse("1e-10"));
+        const ReleasePlan gaussian = plan_release(Mechanism::gaussian, measured({measure}, {largest_sensitivity}),
+                                                  false, epsilon, *Delta::parse("1e-10"));
         EXPECT_GT(gaussian.noise.front().gaussian.sigma(), 0x1p45);
         EXPECT_LE(gaussian.rho(), *Rho::parse("10000"));
     }

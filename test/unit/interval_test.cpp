@@ -1,4 +1,5 @@
 // The ends of intervals, dp_low and dp_high: the law of what is drawn, summed exactly, and rounding that goes outwards only.
+#include "measured.hpp"
 #include "privacy/mechanism.hpp"
 #include "privacy/pair_release.hpp"
 #include "privacy/scaled_numbers.hpp"
@@ -130,7 +131,8 @@ TEST(IntervalLaw, CountsAndSumsAreCoveredByTheSmallestWholeNumber) {
             for (Mechanism mechanism : {Mechanism::laplace, Mechanism::gaussian}) {
                 const Delta delta = mechanism == Mechanism::gaussian ? *Delta::parse("0.000001") : Delta();
                 const MeasureNoise noise =
-                    plan_release(mechanism, count, {sensitivity}, false, *Epsilon::parse(epsilon), delta).noise[0];
+                    plan_release(mechanism, measured(count, {sensitivity}), false, *Epsilon::parse(epsilon), delta)
+                        .noise[0];
                 const double h = noise.halfwidth(0.05);
                 EXPECT_GE(covered(noise, h), 0.95 - 1e-6) << epsilon;
                 // Beyond, Gaussian half-widths are those of the normal law, and one more.
@@ -144,8 +146,9 @@ TEST(IntervalLaw, CountsAndSumsAreCoveredByTheSmallestWholeNumber) {
 // half beyond its own half-width.
 TEST(IntervalLaw, AveragesAreCovered) {
     const Bounds bounds = make_bounds("20", "60", false);
-    const ReleasePlan plan = plan_release(Mechanism::laplace, pair_measure(), {static_cast<std::uint64_t>(pair_one)},
-                                          false, *Epsilon::parse("1"), Delta());
+    const ReleasePlan plan =
+        plan_release(Mechanism::laplace, measured(pair_measure(), {static_cast<std::uint64_t>(pair_one)}), false,
+                     *Epsilon::parse("1"), Delta());
     const MeasureNoise &noise = plan.noise[0];
     const double h = noise.halfwidth(0.025);
     for (int n : {1, 2, 5, 30})

@@ -1,4 +1,5 @@
 // Covariances, correlations and lines of regression from noisy sums of products (formulas.md 8.10).
+#include "measured.hpp"
 #include "privacy/joint.hpp"
 #include "privacy/joint_points.hpp"
 
@@ -83,7 +84,7 @@ MeasureNoise noise_of(MeasureKind kind, Mechanism mechanism, double epsilon) {
     Measure measure;
     measure.kind = kind;
     measure.argument = 1;
-    return plan_release(mechanism, {measure}, {joint_sensitivity(kind)}, false,
+    return plan_release(mechanism, measured({measure}, {joint_sensitivity(kind)}), false,
                         Epsilon::from_double(epsilon, Rounding::down),
                         mechanism == Mechanism::laplace ? Delta() : Delta::from_double(1e-6, Rounding::down))
         .noise.front();

@@ -1,5 +1,6 @@
 // Grid and path of Laplace rounds: exact laws by enumeration, and what is drawn against them with fixed seeds (formulas.md 6.4).
 
+#include "measured.hpp"
 #include "privacy/laplace_path.hpp"
 
 #include <cmath>
@@ -37,7 +38,7 @@ TEST(LaplacePath, KeepProbability) {
     reference::each("laplace_noise_reduction_keep_probability", [](const Case &c) {
         const Epsilon high = Epsilon::parse(reference::text(c.arg("eps_high"))).value();
         const auto keep = [&](std::uint64_t d) {
-            const LaplaceGrid grid(high, {d});
+            const LaplaceGrid grid(high, measured({d}));
             EXPECT_NEAR(grid.epsilon(grid.size() - 9).value(), reference::number(c.arg("eps_low")), 1e-9);
             double product = 1;
             for (std::size_t i = 2; i <= 9; ++i)
@@ -54,7 +55,7 @@ TEST(LaplacePath, KeepProbability) {
 TEST(LaplaceGrid, FallsByPowersOfTheEighthRoot) {
     for (const char *text : ceilings) {
         const Epsilon ceiling = eps(text);
-        const LaplaceGrid grid(ceiling, {1});
+        const LaplaceGrid grid(ceiling, measured({1}));
         EXPECT_EQ(grid.epsilon(grid.size() - 1), ceiling);
         for (std::size_t n = 0; n <= grid.size(); ++n) {
             const Real exact = Real(ceiling.text()) * 1000000000 * exp(-log(Real(2)) * static_cast<double>(n) / 8);
@@ -68,39 +69,40 @@ TEST(LaplaceGrid, FallsByPowersOfTheEighthRoot) {
             }
         }
     }
-    EXPECT_EQ(LaplaceGrid(eps("1"), {1}).size(), 76U);
-    EXPECT_EQ(LaplaceGrid(eps("100"), {1}).size(), 129U);
+    EXPECT_EQ(LaplaceGrid(eps("1"), measured({1})).size(), 76U);
+    EXPECT_EQ(LaplaceGrid(eps("100"), measured({1})).size(), 129U);
 }
 
 // What is too small to be divided is a plain answer: nothing is held back, nothing is kept.
 TEST(LaplaceGrid, OfOnePointIsAPlainAnswer) {
     for (const char *text : {"0.000000001", "0.001", "0.001414213", "0.001414214", "0.0015"}) {
-        const LaplaceGrid grid(eps(text), {1, 100});
+        const LaplaceGrid grid(eps(text), measured({1, 100}));
         ASSERT_EQ(grid.size(), 1U) << text;
         const std::vector<Measure> measures(2);
-        const ReleasePlan plan = plan_release(Mechanism::laplace, measures, {1, 100}, false, eps(text), Delta());
+        const ReleasePlan plan =
+            plan_release(Mechanism::laplace, measured(measures, {1, 100}), false, eps(text), Delta());
         for (std::size_t j : {0U, 1U}) {
             EXPECT_TRUE(grid.noise(0, j).laplace.t == plan.noise[j].laplace.t);
             EXPECT_TRUE(grid.noise(0, j).laplace.s == plan.noise[j].laplace.s);
         }
         EXPECT_EQ(grid.next(0, {1, 1}), 0U);
     }
-    EXPECT_GT(LaplaceGrid(eps("0.0016"), {1}).size(), 1U);
+    EXPECT_GT(LaplaceGrid(eps("0.0016"), measured({1})).size(), 1U);
 }
 
 TEST(LaplaceGrid, RefusesWhatIsOutOfRange) {
-    EXPECT_THROW(LaplaceGrid(Epsilon(), {1}), InvalidParameter);
-    EXPECT_THROW(LaplaceGrid(eps("100.000000001"), {1}), InvalidParameter);
-    EXPECT_THROW(LaplaceGrid(eps("1"), {0}), InvalidParameter);
-    EXPECT_THROW(LaplaceGrid(eps("1"), {1, (1ULL << 50U) + 1}), InvalidParameter);
-    EXPECT_THROW(LaplaceGrid(eps("1"), {}), InvalidParameter);
+    EXPECT_THROW(LaplaceGrid(Epsilon(), measured({1})), InvalidParameter);
+    EXPECT_THROW(LaplaceGrid(eps("100.000000001"), measured({1})), InvalidParameter);
+    EXPECT_THROW(LaplaceGrid(eps("1"), measured({0})), InvalidParameter);
+    EXPECT_THROW(LaplaceGrid(eps("1"), measured({1, (1ULL << 50U) + 1})), InvalidParameter);
+    EXPECT_THROW(LaplaceGrid(eps("1"), measured({})), InvalidParameter);
 }
 
 // Scales are m D/(epsilon - 10^-9) in lowest terms.
 TEST(LaplaceGrid, HoldsBackAUnit) {
     const std::vector<std::uint64_t> sensitivities{1, 7, 1ULL << 50U, 7};
     for (const char *text : ceilings) {
-        const LaplaceGrid grid(eps(text), sensitivities);
+        const LaplaceGrid grid(eps(text), measured(sensitivities));
         if (grid.size() == 1)
             continue;
         for (std::size_t i = 0; i < grid.size(); ++i)
@@ -115,7 +117,7 @@ TEST(LaplaceGrid, HoldsBackAUnit) {
 }
 
 TEST(LaplaceGrid, FindsTheNextLook) {
-    const LaplaceGrid grid(eps("1"), {1, 10});
+    const LaplaceGrid grid(eps("1"), measured({1, 10}));
     const double infinity = std::numeric_limits<double>::infinity();
     for (std::size_t point : {0U, 20U, 74U, 75U})
         for (double wanted : {1e9, 500.0, 30.0, 3.0, 2.9, 0.1, 0.0, -1.0}) {
@@ -143,7 +145,7 @@ TEST(LaplacePath, EachStepLeadsToTheLawOfThePoint) {
         return (cosh(a) - 1) / (cosh(a) - cos(theta));
     };
     for (const char *text : ceilings) {
-        const LaplaceGrid grid(eps(text), {1, 1ULL << 50U});
+        const LaplaceGrid grid(eps(text), measured({1, 1ULL << 50U}));
         for (std::size_t j : {0U, 1U})
             for (std::size_t i = 0; i + 1 < grid.size(); i += 1 + j)
                 for (const char *theta : {"1e-12", "0.001", "0.3", "1", "3.1"}) {
@@ -158,7 +160,7 @@ TEST(LaplacePath, EachStepLeadsToTheLawOfThePoint) {
 // The law of every point by adding up all paths, where noise is narrow enough for it.
 TEST(LaplacePath, MarginalsByEnumeration) {
     for (const char *text : {"100", "37.123456789", "10"}) {
-        const LaplaceGrid grid(eps(text), {1});
+        const LaplaceGrid grid(eps(text), measured({1}));
         constexpr int width = 400;
         const auto law = [&](std::size_t i) {
             std::vector<double> mass;
@@ -204,8 +206,8 @@ TEST(LaplacePath, RoundingsArePaidFor) {
         return sum;
     };
     for (const char *text : {"100", "99.999999999", "97.3", "92", "60", "10", "1", "0.05"})
-        worst = std::max(
-            {worst, change(LaplaceGrid(eps(text), {1}), 0), change(LaplaceGrid(eps(text), {1, 3, 1ULL << 50U}), 2)});
+        worst = std::max({worst, change(LaplaceGrid(eps(text), measured({1})), 0),
+                          change(LaplaceGrid(eps(text), measured({1, 3, 1ULL << 50U})), 2)});
     EXPECT_LT(worst, ldexp(Real(1), -48));
     EXPECT_LT(2 * ldexp(Real(1), -48 + 17), Real("1e-9"));
 }
@@ -228,7 +230,7 @@ class Bits final : public BitSource {
 
 // How often noise stays as it is, and how wide it is at each point, within what 20,000 paths can tell. Fixed seed.
 TEST(LaplacePath, FollowsItsLaw) {
-    const LaplaceGrid grid(eps("3"), {1, 5});
+    const LaplaceGrid grid(eps("3"), measured({1, 5}));
     constexpr std::size_t paths = 20000;
     Bits bits(21);
     const LaplacePath path(grid, paths, bits);
@@ -259,7 +261,7 @@ TEST(LaplacePath, FollowsItsLaw) {
 
 // Coordinates have noise of their own, and a path says the same whenever it is asked.
 TEST(LaplacePath, CoordinatesAreIndependent) {
-    const LaplaceGrid grid(eps("0.1"), {1, 1});
+    const LaplaceGrid grid(eps("0.1"), measured({1, 1}));
     Bits bits(22);
     const LaplacePath path(grid, 500, bits);
     const std::size_t last = grid.size() - 1;
@@ -281,7 +283,7 @@ TEST(LaplacePath, CoordinatesAreIndependent) {
 TEST(LaplacePath, AtTheEdges) {
     for (const char *text : {"100", "0.000000001", "0.0016"})
         for (std::uint64_t d : {std::uint64_t{1}, std::uint64_t{1} << 50U}) {
-            const LaplaceGrid grid(eps(text), {d});
+            const LaplaceGrid grid(eps(text), measured({d}));
             Bits one(23), two(23);
             const LaplacePath a(grid, 3, one), b(grid, 3, two);
             EXPECT_EQ(one.drawn(), two.drawn());
@@ -291,7 +293,7 @@ TEST(LaplacePath, AtTheEdges) {
                     EXPECT_LT(std::fabs(static_cast<double>(a.noise(i, g, 0))), 60 * (grid.stddev(i, 0) + 1));
                 }
         }
-    const LaplaceGrid grid(eps("1"), {1});
+    const LaplaceGrid grid(eps("1"), measured({1}));
     Bits bits(24);
     EXPECT_NO_THROW(LaplacePath(grid, 0, bits));
     EXPECT_EQ(bits.drawn(), 0);

@@ -1,3 +1,4 @@
+#include "measured.hpp"
 #include "privacy/calibration.hpp"
 #include "privacy/contribution.hpp"
 #include "privacy/mechanism.hpp"
@@ -161,9 +162,9 @@ TEST(Reference, GroupReleasePlan) {
         const bool thresholded = c.arg("thresholded"), gauss = c.arg("mechanism") == "gaussian";
         const auto measures = leaf_measures(calls_of(c.arg("aggregates"), names), thresholded);
         const Delta d = delta(reference::text(c.arg("delta")));
-        const ReleasePlan plan =
-            plan_release(gauss ? Mechanism::gaussian : Mechanism::laplace, measures, sensitivities_of(measures),
-                         thresholded, epsilon(reference::text(c.arg("eps"))), d);
+        const ReleasePlan plan = plan_release(gauss ? Mechanism::gaussian : Mechanism::laplace,
+                                              measured(measures, sensitivities_of(measures)), thresholded,
+                                              epsilon(reference::text(c.arg("eps"))), d);
         EXPECT_EQ(plan.shares, c.expect("shares").get<int>());
         EXPECT_EQ(plan.k1, c.expect("k1").get<int>());
         c.field(plan.delta_noise.value(), "delta_noise");
@@ -271,15 +272,18 @@ TEST(Plan, LaplaceScaleIsTheFormula) {
                                       std::uint64_t{1} << 30, std::uint64_t{1} << 50})
             for (int m : {1, 2, 3, 30}) {
                 const std::vector<std::uint64_t> all(static_cast<std::size_t>(m), d);
-                expect_formula(plan_release(Mechanism::laplace, sums(m), all, false, epsilon(eps), Delta()), all, eps);
+                expect_formula(plan_release(Mechanism::laplace, measured(sums(m), all), false, epsilon(eps), Delta()),
+                               all, eps);
             }
 }
 
 TEST(Plan, IsTheSameEachTime) {
     for (Mechanism mechanism : {Mechanism::laplace, Mechanism::gaussian}) {
         const auto measures = leaf_measures({call(Aggregate::avg, 1), call(Aggregate::count_star)}, true);
-        const auto once = plan_release(mechanism, measures, {1, 1U << 30}, true, epsilon("0.3"), delta("1e-6"));
-        const auto again = plan_release(mechanism, measures, {1, 1U << 30}, true, epsilon("0.3"), delta("1e-6"));
+        const auto once =
+            plan_release(mechanism, measured(measures, {1, 1U << 30}), true, epsilon("0.3"), delta("1e-6"));
+        const auto again =
+            plan_release(mechanism, measured(measures, {1, 1U << 30}), true, epsilon("0.3"), delta("1e-6"));
         EXPECT_EQ(once.threshold, again.threshold);
         EXPECT_EQ(once.rho(), again.rho());
         for (std::size_t i = 0; i < once.noise.size(); ++i) {
@@ -296,7 +300,8 @@ TEST(Plan, ThresholdsAreTheSmallestThatHold) {
     for (const char *eps : {"0.001", "0.05", "0.3", "1", "5", "100"})
         for (const char *d : {"1e-12", "1e-6", "0.01", "0.3"}) {
             const auto measures = leaf_measures({call(Aggregate::sum, 1)}, true);
-            const auto laplace = plan_release(Mechanism::laplace, measures, {1, 100}, true, epsilon(eps), delta(d));
+            const auto laplace =
+                plan_release(Mechanism::laplace, measured(measures, {1, 100}), true, epsilon(eps), delta(d));
             const double u = std::exp(-epsilon(eps).value() / 2), allowed = delta(d).value();
             const double m = static_cast<double>(*laplace.threshold - 1);
             EXPECT_GE(m, 1);
@@ -304,7 +309,8 @@ TEST(Plan, ThresholdsAreTheSmallestThatHold) {
             if (m > 1) {
                 EXPECT_GT(std::pow(u, m - 1) / (1 + u), allowed * (1 - 1e-9)) << eps << " " << d;
             }
-            const auto gauss = plan_release(Mechanism::gaussian, measures, {1, 100}, true, epsilon(eps), delta(d));
+            const auto gauss =
+                plan_release(Mechanism::gaussian, measured(measures, {1, 100}), true, epsilon(eps), delta(d));
             const double sigma = gauss.noise[0].gaussian.sigma(), n = static_cast<double>(*gauss.threshold - 1);
             EXPECT_LE(discrete_gaussian_tail(sigma, n), allowed / 2 * (1 + 1e-9)) << eps << " " << d;
             if (n > 1) {
@@ -326,12 +332,13 @@ TEST(Plan, ThresholdOfTheRootOfGroups) {
     auto measures = units_and_rows();
     const std::vector<std::uint64_t> sensitivities{10, 20 * fine_grain};
     measures.front().opened = 100;
-    const auto plan = plan_release(Mechanism::gaussian, measures, sensitivities, true, epsilon("1"), delta("1e-6"));
+    const auto plan =
+        plan_release(Mechanism::gaussian, measured(measures, sensitivities), true, epsilon("1"), delta("1e-6"));
     const double sigma = plan.noise[0].gaussian.sigma();
     EXPECT_EQ(*plan.threshold, partition_threshold_gaussian(sigma, plan.delta_groups.value(), 100));
     EXPECT_GT(*plan.threshold, partition_threshold_gaussian(sigma, plan.delta_groups.value(), 10));
-    const auto measured = plan_measurement(measures, sensitivities, true, plan.rho(), delta("1e-6"));
-    EXPECT_EQ(*measured.threshold, partition_threshold_gaussian(measured.noise[0].gaussian.sigma(), 1e-6, 100));
+    const auto again = plan_measurement(measured(measures, sensitivities), true, plan.rho(), delta("1e-6"));
+    EXPECT_EQ(*again.threshold, partition_threshold_gaussian(again.noise[0].gaussian.sigma(), 1e-6, 100));
 }
 
 // A unit that opens kappa groups alone: the chance that one of them passes is at most delta, and with T - 1 it would be more.
@@ -341,31 +348,32 @@ TEST(Plan, ThresholdsHoldForAllGroupsOfOneUnit) {
             const double d = 1e-6, groups = static_cast<double>(kappa);
             const auto any = [&](double tail) { return -std::expm1(groups * std::log1p(-tail)); };
             const std::vector<std::uint64_t> sensitivities{kappa, 20 * fine_grain};
-            const auto laplace =
-                plan_release(Mechanism::laplace, units_and_rows(), sensitivities, true, epsilon(eps), delta("1e-6"));
+            const auto laplace = plan_release(Mechanism::laplace, measured(units_and_rows(), sensitivities), true,
+                                              epsilon(eps), delta("1e-6"));
             const double u = std::exp(-1 / laplace.noise[0].laplace.value());
             const double m = static_cast<double>(*laplace.threshold - 1);
             EXPECT_LE(any(std::pow(u, m) / (1 + u)), d * (1 + 1e-9)) << eps << " " << kappa;
             if (m > 1) {
                 EXPECT_GT(any(std::pow(u, m - 1) / (1 + u)), d * (1 - 1e-9)) << eps << " " << kappa;
             }
-            const auto gauss =
-                plan_release(Mechanism::gaussian, units_and_rows(), sensitivities, true, epsilon(eps), delta("1e-6"));
+            const auto gauss = plan_release(Mechanism::gaussian, measured(units_and_rows(), sensitivities), true,
+                                            epsilon(eps), delta("1e-6"));
             const double sigma = gauss.noise[0].gaussian.sigma(), n = static_cast<double>(*gauss.threshold - 1);
             EXPECT_LE(any(discrete_gaussian_tail(sigma, n)), d / 2 * (1 + 1e-9)) << eps << " " << kappa;
             if (n > 1) {
                 EXPECT_GT(any(discrete_gaussian_tail(sigma, n - 1)), d / 2 * (1 - 1e-9)) << eps << " " << kappa;
             }
-            const auto measured =
-                plan_measurement(units_and_rows(), sensitivities, true, Rho::parse("0.1").value(), delta("1e-6"));
-            EXPECT_LE(any(discrete_gaussian_tail(measured.noise[0].gaussian.sigma(),
-                                                 static_cast<double>(*measured.threshold - 1))),
+            const auto again = plan_measurement(measured(units_and_rows(), sensitivities), true,
+                                                   Rho::parse("0.1").value(), delta("1e-6"));
+            EXPECT_LE(any(discrete_gaussian_tail(again.noise[0].gaussian.sigma(),
+                                                 static_cast<double>(*again.threshold - 1))),
                       d * (1 + 1e-9))
                 << kappa;
         }
     const auto alone = [](std::uint64_t kappa) {
         auto measures = leaf_measures({call(Aggregate::count_units)}, true, true);
-        return *plan_release(Mechanism::laplace, measures, {kappa}, true, epsilon("0.05"), delta("1e-6")).threshold;
+        return *plan_release(Mechanism::laplace, measured(measures, {kappa}), true, epsilon("0.05"), delta("1e-6"))
+                    .threshold;
     };
     EXPECT_EQ(alone(1), 264);
     EXPECT_EQ(alone(5), 1475);
@@ -375,7 +383,7 @@ TEST(Plan, ThresholdsHoldForAllGroupsOfOneUnit) {
 TEST(Plan, ThresholdsAreComparedWithACountOfUnits) {
     auto measures = units_and_rows();
     const auto plan = [&](std::uint64_t d) {
-        return plan_release(Mechanism::laplace, measures, {d, fine_grain}, true, epsilon("1"), delta("1e-6"));
+        return plan_release(Mechanism::laplace, measured(measures, {d, fine_grain}), true, epsilon("1"), delta("1e-6"));
     };
     EXPECT_NO_THROW(plan(std::uint64_t{1} << 20));
     EXPECT_THROW(plan((std::uint64_t{1} << 20) + 1), std::logic_error);
@@ -391,9 +399,11 @@ TEST(Plan, ThresholdsAreComparedWithACountOfUnits) {
 TEST(Plan, GaussianNoiseOfUnitsInSeveralGroupsGoesByRho) {
     for (const std::uint64_t d : {std::uint64_t{1}, std::uint64_t{20}, 20 * fine_grain}) {
         std::vector<Measure> counted = leaf_measures({call(Aggregate::count_star)}, false);
-        const auto scalar = plan_release(Mechanism::gaussian, counted, {d}, false, epsilon("1"), delta("1e-6"));
+        const auto scalar =
+            plan_release(Mechanism::gaussian, measured(counted, {d}), false, epsilon("1"), delta("1e-6"));
         counted[0].one_group = false;
-        const auto several = plan_release(Mechanism::gaussian, counted, {d}, false, epsilon("1"), delta("1e-6"));
+        const auto several =
+            plan_release(Mechanism::gaussian, measured(counted, {d}), false, epsilon("1"), delta("1e-6"));
         EXPECT_LE(several.rho().value(), rho_cap_tight(1, 1e-6) + 4e-15) << d;
         EXPECT_GT(scalar.rho().value(), rho_cap_tight(1, 1e-6)) << d;
         EXPECT_GT(several.noise[0].gaussian.sigma(), scalar.noise[0].gaussian.sigma()) << d;
@@ -401,25 +411,27 @@ TEST(Plan, GaussianNoiseOfUnitsInSeveralGroupsGoesByRho) {
 }
 
 TEST(Plan, RhoIsThatOfTheNoiseRoundedUp) {
-    const auto pure = plan_release(Mechanism::laplace, sums(2), {100, 7}, false, epsilon("0.5"), Delta());
+    const auto pure = plan_release(Mechanism::laplace, measured(sums(2), {100, 7}), false, epsilon("0.5"), Delta());
     EXPECT_GE(pure.rho().value(), 0.062176500885798104); // two measures: e tanh(e/4)
     EXPECT_LE(pure.rho().value(), 0.0621765008858001);
-    const auto one = plan_release(Mechanism::gaussian, sums(1), {300}, false, epsilon("1"), delta("1e-5"));
+    const auto one = plan_release(Mechanism::gaussian, measured(sums(1), {300}), false, epsilon("1"), delta("1e-5"));
     const double sigma = one.noise[0].gaussian.sigma();
     EXPECT_NEAR(one.rho().value(), 300 * 300 / (2 * sigma * sigma), 1.1e-15);
-    const auto many = plan_release(Mechanism::gaussian, sums(3), {1, 1000, std::uint64_t{1} << 40}, false, epsilon("1"),
-                                   delta("1e-6"));
+    const auto many = plan_release(Mechanism::gaussian, measured(sums(3), {1, 1000, std::uint64_t{1} << 40}), false,
+                                   epsilon("1"), delta("1e-6"));
     EXPECT_LE(many.rho().value(), 0.024355970359538372 * (1 + 1e-9));
     EXPECT_GE(many.rho().value(), 0.024355970359538372 * (1 - 1e-3)); // sigma^2 of a count is rounded up to the grid
     EXPECT_LE(many.rho().value(), rho_cap_tight(1, 1e-6) + 4e-15);
     EXPECT_EQ(
-        units(plan_release(Mechanism::gaussian, sums(1), {1}, false, epsilon("0.000000001"), delta("1e-30")).rho()), 1);
+        units(plan_release(Mechanism::gaussian, measured(sums(1), {1}), false, epsilon("0.000000001"), delta("1e-30"))
+                  .rho()),
+        1);
 }
 
 TEST(Plan, DeltaIsSplitWithoutRest) {
     const auto measures = leaf_measures({}, true);
-    const auto plan =
-        plan_release(Mechanism::gaussian, measures, {1}, true, epsilon("1"), Delta::from_units(1000000000000000001));
+    const auto plan = plan_release(Mechanism::gaussian, measured(measures, {1}), true, epsilon("1"),
+                                   Delta::from_units(1000000000000000001));
     EXPECT_EQ(units(plan.delta_noise), 500000000000000000);
     EXPECT_EQ(units(plan.delta_groups), 500000000000000001);
     EXPECT_EQ(units(plan.delta), 1000000000000000001);
@@ -430,7 +442,7 @@ TEST(Plan, DeltaIsSplitWithoutRest) {
 
 std::string refusal(Mechanism mechanism, bool thresholded, const char *eps, const char *d) {
     try {
-        plan_release(mechanism, leaf_measures({call(Aggregate::count_star)}, thresholded), {1}, thresholded,
+        plan_release(mechanism, measured(leaf_measures({call(Aggregate::count_star)}, thresholded), {1}), thresholded,
                      epsilon(eps), delta(d));
     } catch (const InvalidParameter &e) {
         return e.what();
@@ -453,13 +465,14 @@ TEST(Plan, RefusesWhatNoReleaseCanHave) {
     EXPECT_EQ(refusal(Mechanism::laplace, false, "100", "0"), "");
     EXPECT_EQ(refusal(Mechanism::gaussian, true, "0.000000001", "2e-30"), "");
     EXPECT_EQ(refusal(Mechanism::gaussian, true, "100", "0.999999"), "");
-    EXPECT_THROW(plan_release(Mechanism::laplace, {}, {}, false, epsilon("1"), Delta()), InvalidParameter);
-    EXPECT_THROW(plan_release(Mechanism::laplace, sums(1), {0}, false, epsilon("1"), Delta()), InvalidParameter);
-    EXPECT_THROW(
-        plan_release(Mechanism::laplace, sums(1), {(std::uint64_t{1} << 50) + 1}, false, epsilon("1"), Delta()),
-        InvalidParameter);
-    EXPECT_THROW(plan_release(Mechanism::laplace, sums(1), {1, 1}, false, epsilon("1"), Delta()), std::logic_error);
-    EXPECT_THROW(plan_release(Mechanism::laplace, sums(1), {1}, true, epsilon("1"), delta("1e-6")), std::logic_error);
+    EXPECT_THROW(plan_release(Mechanism::laplace, measured({}, {}), false, epsilon("1"), Delta()), InvalidParameter);
+    EXPECT_THROW(plan_release(Mechanism::laplace, measured(sums(1), {0}), false, epsilon("1"), Delta()),
+                 InvalidParameter);
+    EXPECT_THROW(plan_release(Mechanism::laplace, measured(sums(1), {(std::uint64_t{1} << 50) + 1}), false,
+                              epsilon("1"), Delta()),
+                 InvalidParameter);
+    EXPECT_THROW(plan_release(Mechanism::laplace, measured(sums(1), {1}), true, epsilon("1"), delta("1e-6")),
+                 std::logic_error);
 }
 
 TEST(Plan, ExtremesCanBeDrawn) {
@@ -469,9 +482,9 @@ TEST(Plan, ExtremesCanBeDrawn) {
         for (const char *eps : {"0.000000001", "100"})
             for (int m : {1, 65536}) {
                 std::vector<Measure> measures(static_cast<std::size_t>(m), sums(1).front());
-                const auto plan =
-                    plan_release(mechanism, measures, std::vector<std::uint64_t>(static_cast<std::size_t>(m), widest),
-                                 false, epsilon(eps), delta("1e-30"));
+                const auto plan = plan_release(
+                    mechanism, measured(measures, std::vector<std::uint64_t>(static_cast<std::size_t>(m), widest)),
+                    false, epsilon(eps), delta("1e-30"));
                 const double sd = plan.noise[0].stddev();
                 EXPECT_TRUE(std::isfinite(sd) && sd > 0);
                 EXPECT_TRUE(std::isfinite(plan.noise[0].halfwidth(0.05)));
@@ -700,16 +713,18 @@ TEST(Halfwidth, OfACountDoesNotDependOnItsGrain) {
     counted.one_group = false;
     for (Mechanism mechanism : {Mechanism::laplace, Mechanism::gaussian}) {
         counted.grain = 1;
-        const auto coarse = plan_release(mechanism, {counted}, {20}, false, epsilon("0.05"), delta("1e-6"));
+        const auto coarse = plan_release(mechanism, measured({counted}, {20}), false, epsilon("0.05"), delta("1e-6"));
         const double h = measure_halfwidth(coarse.noise[0], counted, nullptr);
         counted.grain = fine_grain;
-        const auto fine = plan_release(mechanism, {counted}, {20 * fine_grain}, false, epsilon("0.05"), delta("1e-6"));
+        const auto fine =
+            plan_release(mechanism, measured({counted}, {20 * fine_grain}), false, epsilon("0.05"), delta("1e-6"));
         EXPECT_NEAR(measure_halfwidth(fine.noise[0], counted, nullptr), h, 2); // whole numbers on one of them
         EXPECT_NEAR(fine.noise[0].stddev() * unit_of(counted, nullptr), coarse.noise[0].stddev(),
                     1e-3 * coarse.noise[0].stddev());
     }
     counted.grain = fine_grain; // the numbers of the documentation
-    const auto visits = plan_release(Mechanism::laplace, {counted}, {20 * fine_grain}, false, epsilon("0.05"), Delta());
+    const auto visits =
+        plan_release(Mechanism::laplace, measured({counted}, {20 * fine_grain}), false, epsilon("0.05"), Delta());
     EXPECT_EQ(std::floor(measure_halfwidth(visits.noise[0], counted, nullptr)), 1198);
 }
 

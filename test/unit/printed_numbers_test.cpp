@@ -1,5 +1,6 @@
 // Numbers of several sums, and quantiles, as the controller looks at them: what one person moves, and how far noise does (formulas.md
 // 1.2a, 1.2c), against their definitions and against the shipped samplers.
+#include "measured.hpp"
 #include "privacy/printed_numbers.hpp"
 
 #include <algorithm>
@@ -233,7 +234,7 @@ MeasureNoise noise_of(Mechanism mechanism, MeasureKind kind, double epsilon, int
     measure.kind = kind;
     measure.argument = 1;
     const auto D = static_cast<std::uint64_t>(sensitivity_of_row(measure, nullptr)) * static_cast<unsigned>(rows);
-    return plan_release(mechanism, {measure}, {D}, false, Epsilon::from_double(epsilon, Rounding::down),
+    return plan_release(mechanism, measured({measure}, {D}), false, Epsilon::from_double(epsilon, Rounding::down),
                         mechanism == Mechanism::laplace ? Delta() : Delta::from_double(1e-6, Rounding::down))
         .noise.front();
 }

@@ -1,4 +1,5 @@
 // The numbers that a pair prints (formulas.md 1.2a) against draws of the mechanism itself and against a double sum.
+#include "measured.hpp"
 #include "privacy/pair_release.hpp"
 #include "privacy/printed.hpp"
 
@@ -32,7 +33,7 @@ Measure pair_measure() {
 }
 
 MeasureNoise noise_of(Mechanism mechanism, const char *epsilon) {
-    return plan_release(mechanism, {pair_measure()}, {std::uint64_t{1} << 30}, false,
+    return plan_release(mechanism, measured({pair_measure()}, {std::uint64_t{1} << 30}), false,
                         Epsilon::parse(epsilon).value(),
                         mechanism == Mechanism::laplace ? Delta() : Delta::parse("0.000001").value())
         .noise.front();

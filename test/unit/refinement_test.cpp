@@ -1,6 +1,7 @@
 // When a value is accurate enough, where to look next, what an error known in advance costs, and whole rounds (formulas.md 6).
 // Everything random comes from fixed seeds: these tests cannot fail by chance.
 
+#include "measured.hpp"
 #include "privacy/refinement.hpp"
 
 #include <cmath>
@@ -79,7 +80,7 @@ TEST(Refinement, CostsOfDoubling) {
             return Rho::from_double(number(c.arg("rho0")) * std::pow(number(c.arg("factor")), i), Rounding::up);
         };
         const std::vector<Measure> measures(1);
-        const auto charged = [&](Rho r) { return plan_measurement(measures, {1}, false, r, Delta()).rho(); };
+        const auto charged = [&](Rho r) { return plan_measurement(measured(measures, {1}), false, r, Delta()).rho(); };
         Rho fresh, averaged;
         const int attempts = c.arg("attempts").get<int>();
         for (int i = 0; i < attempts; ++i) {
@@ -261,9 +262,9 @@ LeafNoise leaf(const std::vector<MeasureKind> &kinds, const std::vector<std::uin
         Measure measure;
         measure.kind = kinds[i];
         measure.argument = kinds[i] == MeasureKind::count ? -1 : static_cast<int>(i);
+        measure.sensitivity = sensitivities[i];
         result.measures.push_back(measure);
     }
-    result.sensitivities = sensitivities;
     return result;
 }
 
@@ -285,7 +286,7 @@ TEST(Refinement, TheSmallestEpsilonForAnError) {
             for (const auto &[mechanism, delta] :
                  {std::pair(Mechanism::laplace, Delta()), std::pair(Mechanism::gaussian, del("1e-6"))}) {
                 const auto good = [&](Epsilon e) {
-                    return at_most(h)(plan_release(mechanism, l.measures, l.sensitivities, false, e, delta));
+                    return at_most(h)(plan_release(mechanism, l.measures, false, e, delta));
                 };
                 const std::optional<Epsilon> e =
                     epsilon_for_error(mechanism, l, delta, Epsilon(), eps("100"), at_most(h));
@@ -315,15 +316,13 @@ TEST(Refinement, TheSmallestRhoForAnError) {
     for (double h : {0.0, 1.0, 30.0, 60.0, 1000.0, 1e7})
         for (const LeafNoise &l : {leaf({MeasureKind::count}, {1}),
                                    leaf({MeasureKind::sum, MeasureKind::pair}, {7, 1U << 30U}), discovered}) {
-            const Suffices good = at_most(l.sensitivities.size() > 1 ? h * 1e9 : h);
+            const Suffices good = at_most(l.measures.size() > 1 ? h * 1e9 : h);
             const Delta delta = l.thresholded ? del("1e-6") : Delta();
             const std::optional<Rho> r = rho_for_error(l, delta, Rho(), rho("1000"), good);
             ASSERT_TRUE(r.has_value() || h == 0) << h;
             if (!r)
                 continue;
-            const auto plan = [&](Rho x) {
-                return plan_measurement(l.measures, l.sensitivities, l.thresholded, x, delta);
-            };
+            const auto plan = [&](Rho x) { return plan_measurement(l.measures, l.thresholded, x, delta); };
             EXPECT_TRUE(good(plan(*r))) << h;
             EXPECT_LE(plan(*r).rho(), *r);
             if (*r > least_rho(l.measures.size())) {

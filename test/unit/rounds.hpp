@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "measured.hpp"
 #include "privacy/laplace_path.hpp"
 #include "privacy/refinement.hpp"
 #include "privacy/running_mean.hpp"
@@ -63,7 +64,7 @@ class LaplaceRound {
     LaplaceRound(Sums sums, const Wanted &wanted, LaplaceGrid grid, Noise noise = {})
         : sums_(std::move(sums)), wanted_(wanted), grid_(std::move(grid)), noise_(std::move(noise)) {}
     LaplaceRound(const Sums &sums, const Wanted &wanted, Epsilon ceiling)
-        : LaplaceRound(sums, wanted, LaplaceGrid(ceiling, sums.sensitivities)) {}
+        : LaplaceRound(sums, wanted, LaplaceGrid(ceiling, measured(sums.sensitivities))) {}
 
     // The next look, if the total that is left pays for it. The rows are read at the first one only.
     bool step(BitSource &bits, Epsilon left) {
@@ -135,7 +136,8 @@ class GaussianRound {
     bool step(BitSource &bits, Rho left) {
         if (finished())
             return false;
-        const ReleasePlan plan = plan_measurement(measures_, sums_.sensitivities, false, increment(), Delta());
+        const ReleasePlan plan =
+            plan_measurement(measured(measures_, sums_.sensitivities), false, increment(), Delta());
         if (left < plan.rho())
             return false;
         std::vector<__int128> measured;

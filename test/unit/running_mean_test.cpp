@@ -1,6 +1,7 @@
 // Gaussian measurements and their mean: what a measurement is charged, exact weights, rounding, intervals, the state in words
 // (formulas.md 6.3). Seeds are fixed.
 
+#include "measured.hpp"
 #include "privacy/calibration.hpp"
 #include "privacy/running_mean.hpp"
 
@@ -41,7 +42,7 @@ Rho rho(const char *text) {
     return Rho::parse(text).value();
 }
 ReleasePlan measurement(Rho r, const std::vector<std::uint64_t> &sensitivities = {1}) {
-    return plan_measurement(std::vector<Measure>(sensitivities.size()), sensitivities, false, r, Delta());
+    return plan_measurement(measured(std::vector<Measure>(sensitivities.size()), sensitivities), false, r, Delta());
 }
 // Noise of a variance that is a multiple of 2^-20.
 ReleasePlan of_variance(double variance) {
@@ -164,8 +165,8 @@ TEST(Measurement, RefusesWhatCannotBeSplit) {
     EXPECT_THROW(measurement(rho("1"), {}), InvalidParameter);
     EXPECT_THROW(measurement(rho("1"), {(1ULL << 50U) + 1}), InvalidParameter);
     Measure records;
-    EXPECT_THROW(plan_measurement({records}, {1}, true, rho("1"), Delta()), InvalidParameter);
-    const ReleasePlan plan = plan_measurement({records}, {1}, true, rho("1"), Delta::parse("1e-6").value());
+    EXPECT_THROW(plan_measurement(measured({records}, {1}), true, rho("1"), Delta()), InvalidParameter);
+    const ReleasePlan plan = plan_measurement(measured({records}, {1}), true, rho("1"), Delta::parse("1e-6").value());
     EXPECT_EQ(plan.threshold, partition_threshold_gaussian(plan.noise[0].gaussian.sigma(), 1e-6, 1));
     EXPECT_EQ(plan.delta, Delta::parse("1e-6").value());
     EXPECT_EQ(plan.delta_noise, Delta());

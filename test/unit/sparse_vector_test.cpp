@@ -1,4 +1,5 @@
 // The sparse vector selection: reference numbers, its integers, and a search for neighbours that break the sensitivity.
+#include "measured.hpp"
 #include "svt_statistic.hpp"
 
 #include "privacy/sparse_vector.hpp"
@@ -169,8 +170,8 @@ TEST(SvtCandidates, GaussianNoiseIsThatOfTheRelease) {
     const Epsilon eps = *Epsilon::parse("2");
     const Delta delta = *Delta::parse("1e-5");
     const SvtCandidate candidate =
-        svt_candidate(Mechanism::gaussian, measures, sensitivities, false, eps, delta, 0.0001);
-    const ReleasePlan plan = plan_release(Mechanism::gaussian, measures, sensitivities, false, eps, delta);
+        svt_candidate(Mechanism::gaussian, measured(measures, sensitivities), false, eps, delta, 0.0001);
+    const ReleasePlan plan = plan_release(Mechanism::gaussian, measured(measures, sensitivities), false, eps, delta);
     const double narrow = std::pow(plan.noise[0].stddev(), 2), pair = std::pow(plan.noise[1].stddev() / 0x1p30, 2);
     EXPECT_NEAR(candidate.noise_term / (narrow + 2 * pair), 1, 1e-12);
     const double width = 1 - std::sqrt(candidate.noise_term / (2 + candidate.noise_term));

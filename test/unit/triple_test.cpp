@@ -1,4 +1,5 @@
 // Variances from three noisy sums (formulas.md 8.6, 8.7, 1.2a).
+#include "measured.hpp"
 #include "privacy/pair_release.hpp"
 #include "privacy/triple.hpp"
 
@@ -53,7 +54,7 @@ MeasureNoise noise_of(Mechanism mechanism, double epsilon) {
     Measure measure;
     measure.kind = MeasureKind::triple;
     measure.argument = 1;
-    return plan_release(mechanism, {measure}, {static_cast<std::uint64_t>(pair_one)}, false,
+    return plan_release(mechanism, measured({measure}, {static_cast<std::uint64_t>(pair_one)}), false,
                         Epsilon::from_double(epsilon, Rounding::down),
                         mechanism == Mechanism::laplace ? Delta() : Delta::from_double(1e-6, Rounding::down))
         .noise.front();
@@ -176,7 +177,7 @@ TEST(Triple, OneMeasureOfThreeCoordinates) {
     Measure pair;
     pair.kind = MeasureKind::pair;
     const MeasureNoise of_pair =
-        plan_release(Mechanism::gaussian, {pair}, {static_cast<std::uint64_t>(pair_one)}, false,
+        plan_release(Mechanism::gaussian, measured({pair}, {static_cast<std::uint64_t>(pair_one)}), false,
                      Epsilon::from_double(1, Rounding::down), Delta::from_double(1e-6, Rounding::down))
             .noise.front();
     EXPECT_EQ(of_pair.gaussian.sigma(), noise_of(Mechanism::gaussian, 1).gaussian.sigma());
