@@ -93,17 +93,20 @@ BEGIN
         BEGIN
             CALL rs_call(s.query, 0.3, e, a);
             INSERT INTO rs_found VALUES (s.place, CASE jsonb_typeof(a) WHEN 'array' THEN 1 ELSE (SELECT count(*) FROM jsonb_each(a) WHERE jsonb_typeof(value) = 'array') END, e,
-                                         (SELECT sum(chosen) FROM (SELECT max(r.epsilon) AS chosen FROM dp_risk(s.query, '{10,1,0.1}') r WHERE ratio >= 0.3 GROUP BY leaf) c));
+                                         (SELECT sum(chosen) FROM (SELECT max(r.epsilon) AS chosen FROM dp_risk(s.query, '{10,1,0.1}') r
+                                                                           WHERE rdr_min - error * noise >= 0.3 * (rdr_max - error * noise) GROUP BY leaf) c));
         EXCEPTION WHEN OTHERS THEN
             INSERT INTO rs_found VALUES (s.place, sqlstate || ' ' || sqlerrm);
         END;
     END LOOP;
 END $$;
 SET client_min_messages = warning;
-SELECT shape, leaves, rs_risk(query) AS risk, rs_summary(query) AS summary, rs_records(query, leaves) AS records, rs_report(relation, query) AS report, found, epsilon = expected AS as_risk
-FROM rs_shape JOIN rs_found USING (place) ORDER BY place;
-SELECT count(*) AS shapes, count(*) FILTER (WHERE leaves::text = ALL (ARRAY[rs_risk(query), rs_summary(query), rs_records(query, leaves), rs_report(relation, query), found]) AND epsilon = expected) AS all_of_it
-FROM rs_shape JOIN rs_found USING (place) WHERE leaves = 1;
+CREATE TABLE rs_seen AS
+SELECT s.place, shape, leaves, rs_risk(query) AS risk, rs_summary(query) AS summary, rs_records(query, leaves) AS records, rs_report(relation, query) AS report, found,
+       epsilon = expected AS as_risk
+FROM rs_shape s JOIN rs_found USING (place);
+SELECT * FROM rs_seen ORDER BY place;
+SELECT count(*) AS shapes, count(*) FILTER (WHERE leaves::text = ALL (ARRAY[risk, summary, records, report, found]) AND as_risk) AS all_of_it FROM rs_seen;
 
 -- The same on the Adult data: what a table of one row for each person is asked.
 SELECT query, rs_risk(query) AS risk, rs_report('adult', query) AS report

@@ -336,18 +336,38 @@ double limited(Aggregate fn, double distance) {
     return fn == Aggregate::regr_slope || fn == Aggregate::regr_intercept ? std::clamp<double>(distance, -1, 1) : distance;
 }
 
+// Whether all rows add the same to the sum of a column and to that of its spread.
+bool is_constant(int128 sum, int128 spread, int128 total, std::int64_t one) {
+    const int128 rows = total / one;
+    if (rows < 1 || rows * one != total || sum % rows != 0)
+        return false;
+    const int128 value = sum / rows;
+    return spread == rows * (value * (one - value) / one);
+}
+
 } // namespace
 
+JointSums without_grains(const JointSums &sums) {
+    JointSums exact = sums;
+    const std::int64_t one = joint_one(sums.kind);
+    const int128 total = sums.both + sums.y_alone + sums.x_alone + sums.neither;
+    if (is_constant(sums.both + sums.y_alone, sums.y_spread, total, one))
+        exact.y_spread = total; // more than any column has: the variance is clamped at 0
+    if (is_constant(sums.both + sums.x_alone, sums.x_spread, total, one))
+        exact.x_spread = total;
+    return exact;
+}
+
 double joint_change(Aggregate fn, const JointSums &sums, const JointSums &without, const JointBounds &bounds) {
-    const long double change = scaled_number(fn, sums_of<long double>(sums), bounds) -
-                               scaled_number(fn, sums_of<long double>(without), bounds);
+    const long double change = scaled_number(fn, sums_of<long double>(without_grains(sums)), bounds) -
+                               scaled_number(fn, sums_of<long double>(without_grains(without)), bounds);
     return limited(fn, std::fabs(static_cast<double>(change)));
 }
 
 Distance joint_error(Aggregate fn, const MeasureNoise &noise, const JointBounds &bounds, const JointSums &sums) {
     const Sums exact = sums_of(sums);
     const double scale = scale_of_noise(noise) / static_cast<double>(joint_one(sums.kind));
-    const double truth = scaled_number(fn, exact, bounds);
+    const double truth = scaled_number(fn, sums_of(without_grains(sums)), bounds);
     std::vector<double> errors;
     for (const NoisePoint &z : noise_points(noise.mechanism)) {
         const Sums noisy{exact.both + scale * z[0],    exact.y_alone + scale * z[1],  exact.x_alone + scale * z[2],

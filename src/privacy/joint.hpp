@@ -53,6 +53,9 @@ Interval joint_covariance_range(const JointSums &sums, double h);
 
 // ---- for the controller (1.2a) -------------------------------------------------------------------------------------
 
+// Returns exact sums with the variance 0 of a column that has one value in all rows: rounding leaves it less than a grain, and the number
+// nothing that it could be divided by.
+JointSums without_grains(const JointSums &sums);
 // Returns the unit that such a number's distances are told in: the most that one record moves it by; of a slope or an intercept
 // a size that they seldom exceed, beyond which a distance counts as 1.
 double joint_unit(Aggregate fn, const JointBounds &bounds);

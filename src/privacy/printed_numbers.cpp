@@ -147,7 +147,7 @@ double unit_of_number(const PrintedNumber &number) {
 
 double exact_number(const PrintedNumber &number, const int128 *sums) {
     if (is_joint(number.kind))
-        return joint_number(number.fn, joint_sums(number.kind, sums), joint_bounds(number));
+        return joint_number(number.fn, without_grains(joint_sums(number.kind, sums)), joint_bounds(number));
     const Halves halves = released_halves(number.kind, sums);
     switch (number.fn) {
     case Aggregate::count:

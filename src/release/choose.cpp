@@ -182,8 +182,8 @@ static Permitted from_printed(const rows::Question *question, const Terms &terms
             if (std::isnan(known.of[i]))
                 known.of[i] = risk::printed_noise_term(
                     question, memo, risk::plan_in_context(question, terms.mechanism, candidate, terms.delta));
-            range = {privacy::rdr_of(pis_min, terms.mechanism, known.of[i]),
-                     privacy::rdr_of(pis_max, terms.mechanism, known.of[i])};
+            const double least = known.of[i] * (1 - risk::error_of_noise(question)); // less noise is the safe side
+            range = {privacy::rdr_of(pis_min, terms.mechanism, least), privacy::rdr_of(pis_max, terms.mechanism, least)};
         }
         if (range.meets(tau))
             return Permitted{candidate.value(), privacy::price_slack};

@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "privacy/joint.hpp"
 #include "privacy/noise.hpp"
 #include "rows/quantiles.hpp"
 #include "rows/two_column_checks.hpp"
@@ -19,6 +20,13 @@ static bool prints_by_points(const Question *question) {
         if (measure.kind != MeasureKind::count && measure.kind != MeasureKind::sum && measure.kind != MeasureKind::pair)
             return true;
     return false;
+}
+
+double error_of_noise(const Question *question) {
+    for (const privacy::Measure &measure : *question->measures)
+        if (measure.kind == MeasureKind::triple || privacy::is_joint(measure.kind))
+            return 0.05;
+    return 0;
 }
 
 const privacy::ReleasePlan *plan_in_context(const Question *question, Mechanism mechanism, privacy::Epsilon epsilon,

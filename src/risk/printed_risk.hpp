@@ -20,6 +20,9 @@ const Averages *averages_of_groups(const rows::Question *question, const Memo *m
 // Where groups are not declared it is the least of any group.
 double printed_noise_term(const rows::Question *question, const Memo *memo, const privacy::ReleasePlan *plan);
 
+// Returns the part of that term which it may be wrong by: it is a mean over points for some numbers (formulas.md 1.2a).
+double error_of_noise(const rows::Question *question);
+
 // Returns how far a quantile of a group is drawn from the exact one, as a part of the width of its bounds. Core region.
 privacy::Distance quantile_error(const rows::Question *question, const privacy::ReleasePlan &plan, int measure,
                                  const Group &group);

@@ -323,13 +323,14 @@ struct Candidate {
     Noise noise;
     Tested tested;
     int leaf;
+    double error; // part of the noise
 };
 } // namespace
 
 static void put_candidate(ReturnSetInfo *result, const Candidate &candidate) {
     const privacy::RiskRow &row = candidate.row;
     const Tested &tested = candidate.tested;
-    Datum values[13] = {candidate.epsilon,
+    Datum values[14] = {candidate.epsilon,
                         Float8GetDatum(row.rdr_min),
                         Float8GetDatum(row.rdr_max),
                         Float8GetDatum(row.ratio),
@@ -341,8 +342,9 @@ static void put_candidate(ReturnSetInfo *result, const Candidate &candidate) {
                         Float8GetDatum(tested.accept),
                         Float8GetDatum(candidate.noise.term),
                         candidate.rho,
-                        Int32GetDatum(candidate.leaf)};
-    bool nulls[13] = {};
+                        Int32GetDatum(candidate.leaf),
+                        Float8GetDatum(candidate.error)};
+    bool nulls[14] = {};
     nulls[7] = !candidate.has_statistic;
     nulls[8] = nulls[9] = !tested.known;
     nulls[11] = !candidate.has_rho;
@@ -401,6 +403,7 @@ static void put_leaf(FunctionCallInfo fcinfo, const Statement &statement, const 
             candidate.tested = border::core([&] { return tested_as(view, memo, selection, epsilon); });
         candidate.has_statistic = candidate.tested.known || !sound;
         candidate.has_rho = sound;
+        candidate.error = sound ? risk::error_of_noise(view.question) : 0;
         if (sound)
             candidate.rho = rho_of(view, epsilon);
         put_candidate(result, candidate);
