@@ -1,7 +1,6 @@
 // The way of a query: choose, charge, evaluate, noise, in that order and with no path around (architecture.md, 3).
 #pragma once
 
-#include "release/checked.hpp"
 #include "release/facts.hpp"
 
 namespace dp::release {
@@ -19,7 +18,7 @@ Answer list_groups(const rows::Question *question, const Terms &terms);
 // Answers a prepared question of the owner's, in this process. Errors: 53400 "query denied"; 55000 (see catalog/ledger.hpp); 55000 "the query failed".
 Answer answer(const rows::Question *question, const Terms &terms);
 // Answers the questions of one statement: the epsilon of each is found before the first is charged. One that a bound refuses later has no
-// rows, and a WARNING says why. Precondition: their deltas are checked.
-void answer_all(const Checked *const *checked, int n, Answer *answers);
+// rows, and a WARNING says why. terms: of each.
+void answer_all(const rows::Question *const *questions, const Terms *terms, int n, Answer *answers);
 
 } // namespace dp::release

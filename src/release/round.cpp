@@ -284,13 +284,18 @@ static void tell_refusal(const Round *round, int leaf) {
                       errhint("The questions before it are charged and answered.")));
 }
 
-void answer_all(const Checked *const *checked, int n, Answer *answers) {
+static const Checked *checked_of_owner(const rows::Question *question, const Terms &terms) {
+    rows::check_delta(question, terms.mechanism, terms.delta);
+    return border::context_new<Checked>(rows::OwnRows(question), terms);
+}
+
+void answer_all(const rows::Question *const *questions, const Terms *terms, int n, Answer *answers) {
     border::check_stack_room();
     // Up to the last row: spilled groups are read again while the noise is added.
     border::UsageScope usage = border::UsageScope::enter();
     auto **rounds = static_cast<Round **>(palloc(sizeof(Round *) * n));
     for (int i = 0; i < n; i++)
-        rounds[i] = begin(*checked[i], nullptr);
+        rounds[i] = begin(*checked_of_owner(questions[i], terms[i]), nullptr);
     for (int i = 0; i < n; i++) // it is denied, and counted, before anything is charged
         if (!has_candidate(rounds[i]) && !pay(rounds[i]))
             catalog::refuse(*due(rounds[i]));
@@ -306,20 +311,18 @@ void answer_all(const Checked *const *checked, int n, Answer *answers) {
     usage.leave();
     for (int i = 0; i < n; i++)
         if (answers[i].rows != nullptr)
-            remember(rounds[i]->question->leaf, answers[i].facts, nullptr, nullptr);
+            remember(questions[i]->leaf, answers[i].facts, nullptr, nullptr);
 }
 
 Answer answer(const rows::Question *question, const Terms &terms) {
-    const Checked checked(rows::OwnRows(question), terms);
-    rows::check_delta(question, terms.mechanism, terms.delta);
-    if (terms.algorithm == Algorithm::find_from_output) {
-        rows::check_remote_parts(question, nullptr);
-        border::check_stack_room();
-        return answer_from_output(checked);
-    }
-    const Checked *const all[] = {&checked};
     Answer answer;
-    answer_all(all, 1, &answer);
+    if (terms.algorithm == Algorithm::find_from_output) {
+        const Checked *checked = checked_of_owner(question, terms);
+        border::check_stack_room();
+        rows::check_remote_parts(question, nullptr);
+        return answer_from_output(*checked);
+    }
+    answer_all(&question, &terms, 1, &answer);
     return answer;
 }
 

@@ -3,7 +3,6 @@
 #include "query/grammar.hpp"
 #include "release/general_answer.hpp"
 #include "release/release.hpp"
-#include "rows/unit_checks.hpp"
 #include "sql/answer.hpp"
 #include "sql/call_arguments.hpp"
 #include "sql/general.hpp"
@@ -74,28 +73,29 @@ static Datum answer_general(FunctionCallInfo fcinfo, const risk::GeneralQuestion
     return epsilon_and_answer(fcinfo, &answer);
 }
 
-// Checks a leaf with the terms of the call.
-static const release::Checked *checked_leaf(FunctionCallInfo fcinfo, const Statement &statement, release::Terms terms,
-                                            int leaf) {
-    rows::Question *question = leaf_question(statement, terms.mechanism, leaf);
+static release::Terms terms_of_leaf(FunctionCallInfo fcinfo, const rows::Question *question,
+                                    const release::Terms &of_call) {
+    release::Terms terms = of_call;
     if (!PG_ARGISNULL(find_group_a)) {
         Oid relation = question->settings->relation;
         terms.group_a = query::canonical_condition(text_argument(fcinfo, find_group_a), relation, "group_a");
         terms.group_b = query::canonical_condition(text_argument(fcinfo, find_group_b), relation, "group_b");
     }
-    rows::check_delta(question, terms.mechanism, terms.delta);
-    return border::context_new<release::Checked>(rows::OwnRows(question), terms);
+    return terms;
 }
 
 // The epsilons of all leaves are found before one is charged; tau holds for each.
 static Datum answer_leaves(FunctionCallInfo fcinfo, const Statement &statement, const release::Terms &terms) {
     const int n = statement.leaves();
-    const auto **checked = static_cast<const release::Checked **>(palloc(sizeof(release::Checked *) * n));
+    const auto **questions = static_cast<const rows::Question **>(palloc(sizeof(rows::Question *) * n));
+    auto *of_each = static_cast<release::Terms *>(palloc0(sizeof(release::Terms) * n));
     auto *answers = static_cast<release::Answer *>(palloc0(sizeof(release::Answer) * n));
-    for (int i = 0; i < n; i++)
-        checked[i] = checked_leaf(fcinfo, statement, terms, i + 1);
+    for (int i = 0; i < n; i++) {
+        questions[i] = leaf_question(statement, terms.mechanism, i + 1);
+        of_each[i] = terms_of_leaf(fcinfo, questions[i], terms);
+    }
     tell_leaves(statement);
-    release::answer_all(checked, n, answers);
+    release::answer_all(questions, of_each, n, answers);
     return epsilon_and_answers(fcinfo, answers, n);
 }
 
