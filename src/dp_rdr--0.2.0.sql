@@ -969,6 +969,20 @@ CREATE FUNCTION dp_attack_risk(relation regclass, role regrole = NULL, OUT fpr f
 COMMENT ON FUNCTION dp_attack_risk IS
     'how often at most an attack on all answers so far, or on one role''s, is right that somebody is in the table';
 
+-- What the answers so far can have told about each person: for the owner of the table alone.
+CREATE FUNCTION dp_loss(relation regclass, epsilon_total numeric = NULL, delta numeric = NULL, OUT people float8,
+                        OUT epsilon float8, OUT rho float8, OUT delta numeric, OUT posterior50 float8, OUT at_total float8)
+    RETURNS SETOF record LANGUAGE C VOLATILE PARALLEL UNSAFE ROWS 5 AS 'MODULE_PATHNAME', 'dp_loss';
+COMMENT ON FUNCTION dp_loss(regclass, numeric, numeric)
+    IS 'what all answers so far came to for half of the people, nine tenths .. all of them, at most; for the owner alone';
+
+CREATE FUNCTION dp_loss_records(relation regclass, records integer = 1000, delta numeric = NULL, OUT record jsonb,
+                                OUT individuals bigint, OUT epsilon float8, OUT rho float8, OUT delta numeric,
+                                OUT answers bigint, OUT conditional float8)
+    RETURNS SETOF record LANGUAGE C VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'dp_loss_records';
+COMMENT ON FUNCTION dp_loss_records(regclass, integer, numeric)
+    IS 'what all answers so far came to for each person, at most, the largest first; for the owner alone';
+
 -- Not immutable: the presets are those of this version.
 CREATE FUNCTION dp_plan(delta_total numeric = 1e-6, max_rows integer = 1, OUT preset text, OUT epsilon_total numeric,
                         OUT tau float8, OUT counts bigint, OUT averages bigint, OUT error95 float8, OUT error95_rows float8,

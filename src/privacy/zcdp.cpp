@@ -61,13 +61,13 @@ Real classic_cap(const Real &epsilon, const Real &log_inverse_delta) {
 
 // ---- bounds that hold at all times ----
 
-Real linear(const Real &rho, const Real &log_inverse_delta, const Real &target) {
-    const Real lambda = sqrt(log_inverse_delta / target);
+template <class Number> Number linear(const Number &rho, const Number &log_inverse_delta, const Number &target) {
+    const Number lambda = sqrt(log_inverse_delta / target);
     return rho * (1 + lambda) + log_inverse_delta / lambda;
 }
 
-Real mixture(const Real &rho, const Real &log_inverse_delta, const Real &target) {
-    const Real c = 2 * log_inverse_delta, gamma = 2 * target / (c + log(1 + c)), width = 2 * rho + gamma;
+template <class Number> Number mixture(const Number &rho, const Number &log_inverse_delta, const Number &target) {
+    const Number c = 2 * log_inverse_delta, gamma = 2 * target / (c + log_1p(c)), width = 2 * rho + gamma;
     return rho + sqrt(width * (c + log(width / gamma)));
 }
 
@@ -131,6 +131,11 @@ Epsilon eps_anytime(Rho rho, Delta delta, Rho target) {
         return {}; // nothing was charged, nothing is lost
     const Real l = log_inverse(delta) + log(Real(2)), r = real(rho), t = real(target);
     return rounded_up<9>(std::min(linear(r, l, t), mixture(r, l, t)));
+}
+
+double eps_anytime(double rho, double delta, double target) {
+    const double l = std::log(2 / delta);
+    return std::min(linear(rho, l, target), mixture(rho, l, target));
 }
 
 std::optional<Cap> cap_from_name(const std::string &name) {

@@ -24,6 +24,8 @@ Epsilon eps_from_rho(Rho rho, Delta delta);
 // It is the smaller of two bounds, each at half of delta, rounded up. target > 0 is fixed in advance: near it the linear bound is
 // good, the mixture over a wide range.
 Epsilon eps_anytime(Rho rho, Delta delta, Rho target);
+// Returns the same in doubles, for numbers that nothing is decided on. All above 0.
+double eps_anytime(double rho, double delta, double target);
 
 // Names used in SQL: "tight", "classic".
 std::optional<Cap> cap_from_name(const std::string &name);

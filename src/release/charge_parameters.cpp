@@ -4,6 +4,7 @@
 
 #include "catalog/decimals.hpp"
 #include "release/fields.hpp"
+#include "release/redraw.hpp"
 #include "rows/plan_of.hpp"
 #include "rows/question_plan.hpp"
 #include "rows/unit_checks.hpp"
@@ -172,6 +173,7 @@ const char *describe_charge(const rows::Question *question, const Terms &terms) 
     describe_rows(&json, terms);
     describe_wanted(&json, terms.wanted);
     describe_decision(&json, terms.decision);
+    appendStringInfo(&json, ", \"declared\": \"%s\"", hash_of_declarations(question));
     if (question->time_zone != nullptr) {
         appendStringInfoString(&json, ", \"time_zone\": ");
         escape_json(&json, question->time_zone);

@@ -16,7 +16,7 @@ namespace dp::release {
 // ---- the declarations ----------------------------------------------------------------------------------------------
 
 const char *hash_of_declarations(const rows::Question *question) {
-    const Datum hash = identity_of(question).hash;
+    const Datum hash = question->identity != Datum{0} ? question->identity : identity_of(question).hash;
     return TextDatumGetCString(DirectFunctionCall2(binary_encode, hash, CStringGetTextDatum("hex")));
 }
 

@@ -307,7 +307,7 @@ static double sum_of(const rows::Question *question, int j, const privacy::int12
 
 static void put_unit(Work *work, const rows::Unit *unit) {
     const rows::Question *question = work->question;
-    const rows::UnitContribution &kept = unit->contribution;
+    const rows::UnitContribution &kept = *unit->contribution;
     int width = question->ncoordinates, at = list_length(question->units->values), first = 0;
     memcpy(work->values, unit->columns, sizeof(Datum) * at);
     auto *sums = static_cast<privacy::int128 *>(palloc0(sizeof(privacy::int128) * (width + 1)));
@@ -405,7 +405,7 @@ static void add_parts(Work *work, const rows::UnitContribution &brought) {
 static void take_unit(void *sink, rows::Unit *unit) {
     auto *work = static_cast<Work *>(sink);
     const rows::Question *question = work->question;
-    rows::UnitContribution *brought = &unit->contribution;
+    rows::UnitContribution *brought = unit->contribution;
     bool shown = work->memo->kept != nullptr;
     if (shown)
         privacy::measure_norms(*question->measures, brought->values, brought->ngroups, work->brought);

@@ -168,7 +168,7 @@ static void add_sums(const Groups *groups, const UnitContribution *brought) {
 
 static void take_unit(void *sink, Unit *unit) {
     const auto *groups = static_cast<const Groups *>(sink);
-    UnitContribution *brought = &unit->contribution;
+    UnitContribution *brought = unit->contribution;
     clip_contribution(groups->question, brought);
     if (groups->question->thresholded)
         put_sums(groups, brought);

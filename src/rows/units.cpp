@@ -85,8 +85,8 @@ static Node *one_spelling(const Question *question, int i) {
     return has_canonical(key) ? canonical_key(node, key) : node;
 }
 
-// values: the unit's columns.
-static Node *contribution_of(const Question *question, const List *values) {
+// values: the unit's columns. filter: of the rows, beside WHERE.
+static Node *contribution_of(const Question *question, const List *values, Node *filter) {
     List *arguments = list_make1(contribution_spec(question));
     for (int i = 0; i < contribution_units(question); i++)
         arguments = lappend(arguments, another(static_cast<Node *>(list_nth(values, i))));
@@ -96,7 +96,7 @@ static Node *contribution_of(const Question *question, const List *values) {
         arguments = lappend(arguments, cell_of_row(question, first_quantile(question)));
     for (int j = 0; j < question->nmeasures; j++)
         arguments = lappend(arguments, contributed_node(question, j));
-    return reinterpret_cast<Node *>(call_cells(arguments, nullptr));
+    return reinterpret_cast<Node *>(call_cells(arguments, filter));
 }
 
 // Over one row for each unit.
@@ -105,17 +105,25 @@ static Query *query_above(const Question *question, bool with_columns) {
     Query *below = select_per_unit(question, &values);
     Node *where = over_statement(question, and_declared(question, another(question->per_unit->where)));
     Query *query = make_aggregation(subquery_entry(below, "person"), where);
-    add_target(query, over_statement(question, contribution_of(question, values)));
+    add_target(query, over_statement(question, contribution_of(question, values, nullptr)));
     group_by(query, reinterpret_cast<List *>(over_statement(question, reinterpret_cast<Node *>(values))), with_columns);
     return query;
 }
 
-// The contribution is the first column.
-static Query *unit_query(const Question *question, bool with_columns) {
+static const Question *question_at(const List *rights, int i) {
+    return static_cast<const MayRead *>(list_nth(rights, i))->question();
+}
+
+// The contributions are the first columns.
+static Query *unit_query(const List *rights, bool with_columns) {
+    const Question *question = question_at(rights, 0);
     if (question->per_unit != nullptr)
         return query_above(question, with_columns);
-    Query *query = select_from_sources(question, where_declared(question));
-    add_target(query, contribution_of(question, question->units->values));
+    const int n = list_length(rights);
+    Query *query = select_from_sources(question, n > 1 ? nullptr : where_declared(question));
+    for (int i = 0; i < n; i++)
+        add_target(query, contribution_of(question_at(rights, i), question->units->values,
+                                          n > 1 ? where_declared(question_at(rights, i)) : nullptr));
     group_by(query, question->units->values, with_columns);
     return query;
 }
@@ -125,7 +133,7 @@ static Query *unit_query(const Question *question, bool with_columns) {
 namespace {
 struct Receiver {
     DestReceiver base;
-    const Question *question;
+    const List *rights;
     bool with_columns;
     TakeUnit take;
     void *sink;
@@ -137,9 +145,13 @@ static bool receive(TupleTableSlot *slot, DestReceiver *self) {
     auto *receiver = reinterpret_cast<Receiver *>(self);
     MemoryContext old = MemoryContextSwitchTo(receiver->scratch);
     slot_getallattrs(slot);
+    const int n = list_length(receiver->rights);
     Unit unit = {};
-    unit.columns = receiver->with_columns ? slot->tts_values + 1 : nullptr;
-    unit.contribution = read_contribution(receiver->question, slot->tts_values[0]);
+    unit.columns = receiver->with_columns ? slot->tts_values + n : nullptr;
+    unit.contribution = static_cast<UnitContribution *>(palloc0(sizeof(UnitContribution) * n));
+    for (int i = 0; i < n; i++)
+        if (!slot->tts_isnull[i])
+            unit.contribution[i] = read_contribution(question_at(receiver->rights, i), slot->tts_values[i]);
     receiver->take(receiver->sink, &unit);
     MemoryContextSwitchTo(old);
     MemoryContextReset(receiver->scratch);
@@ -154,18 +166,24 @@ static void forget_receiver(DestReceiver *self) {
 }
 
 bool for_each_unit(const MayRead &right, const List *checked, bool with_columns, TakeUnit take, void *sink) {
-    const Question *question = right.question();
+    return for_each_unit(list_make1(const_cast<MayRead *>(&right)), checked, with_columns, take, sink);
+}
+
+bool for_each_unit(const List *rights, const List *checked, bool with_columns, TakeUnit take, void *sink) {
+    const Question *question = question_at(rights, 0);
     // States that are large are made one at a time: hashed ones grow in memory that nobody counts.
-    const int64 kept = question->per_unit == nullptr ? 0 : question->per_unit->kept;
-    border::pin_joins(contribution_size(question) + kept <= largest_hashed_contribution);
+    int64 kept = question->per_unit == nullptr ? 0 : question->per_unit->kept;
+    for (int i = 0; i < list_length(rights); i++)
+        kept += contribution_size(question_at(rights, i));
+    border::pin_joins(kept <= largest_hashed_contribution);
     bool copied;
     QueryEnvironment *copies = copy_public_rows(question, checked, &copied);
     if (!copied)
         return false;
-    PlannedStmt *plan = rows::plan(unit_query(question, with_columns), CURSOR_OPT_PARALLEL_OK);
+    PlannedStmt *plan = rows::plan(unit_query(rights, with_columns), CURSOR_OPT_PARALLEL_OK);
     auto *receiver = static_cast<Receiver *>(palloc0(sizeof(Receiver)));
     *receiver = {{receive, receive_start, receive_end, forget_receiver, DestNone},
-                 question,
+                 rights,
                  with_columns,
                  take,
                  sink,

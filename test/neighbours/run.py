@@ -12,6 +12,7 @@ out, what must hold (doc/formulas.md 9):
     may bring, which of them it brings is not asked, but how many;
   * without a unit they differ by at most D of each measure in l1 over all groups, where max_rows_per_group is in force in l2, and by
     at most kappa in what a threshold looks at;
+  * what each person bears of all these charges is that of an account of its own (loss.py);
   * scales, threshold, charge, declared groups and errors are the same;
   * what a choice of max_rows compares is what the account counts, differs by at most 1 without a unit, and the result follows from it
     and the noise.
@@ -33,6 +34,7 @@ for folder in ("attacks", "blackbox", "greybox"):
 
 from account import WIDTHS, clipped, contribution_of, more_values, totals  # noqa: E402
 from claims import charges_since, last_charge  # noqa: E402
+from loss import check_loss  # noqa: E402
 from grey import BUILD, drop_database, end_keeper, make_database  # noqa: E402
 from libpq import Connection  # noqa: E402
 from replay import Bits, Histogram, Limit, Plan, read_trace  # noqa: E402
@@ -80,6 +82,7 @@ class Answer:
         self.groups, self.plan, histograms = [], None, []
         charges = charges_since(owner, before)
         self.charge = charges[0] if charges else None
+        self.ids = [at for at in range(before + 1, last_charge(owner) + 1)] if charges else []
         for event in read_trace((BUILD / "trace").read_text()):
             if isinstance(event, Plan):
                 self.plan = event[1:]
@@ -303,7 +306,7 @@ def run_schema(owner, sessions, noise, rng, number, count, tap):
         for policy, terms in POLICIES.items():
             owner.must(f"SELECT dp_grant('{schema.name(table)}_dp', '{policy}', {terms})")
     asked = [Asked(make_question(rng, schema)) for _ in range(count)]
-    wholes, answered = [], 0
+    wholes, answered, ids = [], 0, [[] for _ in asked]
     table, tau = rng.choice(("visits", "orders", "items")), rng.choice(tuple(THRESHOLDS))
     value = rng.choice(tuple(AMOUNTS))
     choices, chosen = [], []
@@ -318,6 +321,7 @@ def run_schema(owner, sessions, noise, rng, number, count, tap):
         for at, question in enumerate(asked):
             rows = question.rows_without(schema, unit)
             answer = Answer(owner, sessions, noise, question)
+            ids[at] += answer.ids
             if unit is None:
                 wholes.append(answer)
             if not answer.error:
@@ -325,6 +329,8 @@ def run_schema(owner, sessions, noise, rng, number, count, tap):
                 question.largest = expected.sensitivities
                 question.complaints += check_account(question, answer, expected)
             question.complaints += check_neighbour(question, wholes[at], answer, unit) if unit is not None else []
+    owner.must("BEGIN; " + "; ".join(schema.fill()) + "; COMMIT")
+    tap.report(f"schema {number}, what each person bears of all charges", check_loss(owner, schema, asked, ids)[:3])
     tap.report(f"schema {number}, max_rows of {table} chosen for tau {tau}", chosen[:3])
     for question, whole in zip(asked, wholes):
         answered += not whole.error
