@@ -38,7 +38,7 @@ p AS (SELECT sum(e) FILTER (WHERE query LIKE '%> 40%') AS over_40, sum(e) FILTER
         sum(e) FILTER (WHERE query LIKE '%corr%') AS corr, sum(e) FILTER (WHERE query LIKE '%count(hours%') AS some FROM price)
 SELECT c.id, round((p.over_40 * (age > 40)::int + p.hours * hours_per_week / 100 + p.men * (sex = 'Male')::int
        + p.women * (sex = 'Female')::int + p.gain * (capital_gain::float8 / 99999 + (age < 30)::int) / 2
-       + p.median * (hours_per_week >= 50)::int + p.corr * (marital_status IS NOT NULL)::int
+       + p.median * (hours_per_week >= 50)::int + p.corr * (1 + (0.5 + (age * (100 - age) + hours_per_week * (100 - hours_per_week))::float8 / 20000) / 0.75) / 2
        + p.some * (capital_gain > 0)::int)::numeric, 6) AS epsilon
 FROM census c, p;
 SELECT query, count(*), sum(epsilon) FROM dp_rdr.ledger WHERE relation = 'public.census' GROUP BY query ORDER BY query COLLATE "C";

@@ -82,8 +82,10 @@ static int64 read_statement(const List *asked, LossSums *sums) {
 static int64 read_all(const rows::Question *people, const List *statements, LossSums *sums) {
     int64 rows = 0;
     ListCell *cell;
-    foreach (cell, statements)
-        rows = Max(rows, read_statement(static_cast<List *>(lfirst(cell)), sums));
+    foreach (cell, statements) {
+        const int64 met = read_statement(static_cast<List *>(lfirst(cell)), sums);
+        rows = Max(rows, met);
+    }
     end_losses(sums);
     if (people->units != nullptr)
         return count_units(people);

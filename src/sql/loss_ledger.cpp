@@ -48,16 +48,16 @@ static const char *const charged_sql = R"sql(
 WITH entry AS (
   SELECT l.*, l.account = 'public' AS public, l.parameters AS p,
     l.kind IN ('pure', 'selection', 'bound') OR l.kind = 'increment' AND l.basis = 'epsilon' AS pure,
-    l.kind IN ('selection', 'bound') OR l.parameters ? 'task' OR NOT l.parameters ? 'declared' AS full
+    l.kind IN ('selection', 'bound') OR l.parameters ? 'task' OR NOT l.parameters ? 'declared' AS in_full
   FROM dp_rdr.protected_table t JOIN dp_rdr.privacy_domain d ON t.domain IN (d.id, d.joined_into)
   JOIN dp_rdr.ledger_row l ON l.table_id = d.id
   WHERE t.relation::oid = $1 AND l.kind NOT IN ('suspension', 'closing', 'join')),
 question AS (
-  SELECT CASE WHEN NOT full THEN query END AS query, CASE WHEN NOT full THEN p ->> 'declared' END AS declared,
-    CASE WHEN NOT full THEN p ->> 'time_zone' END AS zone, CASE WHEN NOT full THEN mechanism END AS mechanism,
-    CASE WHEN NOT full THEN (p ->> 'max_rows')::int END AS max_rows,
-    CASE WHEN NOT full THEN (p ->> 'max_groups')::int END AS max_groups,
-    CASE WHEN NOT full THEN (p ->> 'max_rows_per_group')::int END AS max_rows_per_group,
+  SELECT CASE WHEN NOT in_full THEN query END AS query, CASE WHEN NOT in_full THEN p ->> 'declared' END AS declared,
+    CASE WHEN NOT in_full THEN p ->> 'time_zone' END AS zone, CASE WHEN NOT in_full THEN mechanism END AS mechanism,
+    CASE WHEN NOT in_full THEN (p ->> 'max_rows')::int END AS max_rows,
+    CASE WHEN NOT in_full THEN (p ->> 'max_groups')::int END AS max_groups,
+    CASE WHEN NOT in_full THEN (p ->> 'max_rows_per_group')::int END AS max_rows_per_group,
     sum(epsilon) FILTER (WHERE public AND pure AND basis = 'epsilon') AS epsilon,
     sum(rho) FILTER (WHERE public AND pure AND basis = 'rho') AS rho_of_pure,
     sum(CASE WHEN algorithm <> 'accuracy' THEN epsilon * epsilon / 2 ELSE 'Infinity' END)
@@ -220,7 +220,7 @@ static void read_terms(const Budget &budget, LossTerms *terms) {
 // To nine decimals, as many as an epsilon has. Sums of doubles are off by far less than what is taken off before.
 static double rounded_up(double epsilon) {
     constexpr double places = 1e9;
-    return epsilon < 1e6 ? std::ceil(epsilon * places - 1e-3) / places : epsilon;
+    return epsilon > 0 && epsilon < 1e6 ? std::ceil(epsilon * places - 1e-3) / places : epsilon;
 }
 
 LossRow row_of_loss(const LossTerms &terms, const privacy::PersonLoss &part) {
