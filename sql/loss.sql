@@ -36,22 +36,126 @@ p AS (SELECT sum(e) FILTER (WHERE query LIKE '%> 40%') AS over_40, sum(e) FILTER
         sum(e) FILTER (WHERE query LIKE '%avg%') AS men, sum(e) FILTER (WHERE query LIKE '%GROUP BY%') AS women,
         sum(e) FILTER (WHERE query LIKE '%FILTER%') AS gain, sum(e) FILTER (WHERE query LIKE '%percentile%') AS median,
         sum(e) FILTER (WHERE query LIKE '%corr%') AS corr, sum(e) FILTER (WHERE query LIKE '%count(hours%') AS some FROM price)
-SELECT c.id, round((p.over_40 * (age > 40)::int + p.hours * hours_per_week / 100 + p.men * (sex = 'Male')::int
+SELECT c.id, p.over_40 * (age > 40)::int + p.hours * hours_per_week / 100 + p.men * (sex = 'Male')::int
        + p.women * (sex = 'Female')::int + p.gain * (capital_gain::float8 / 99999 + (age < 30)::int) / 2
        + p.median * (hours_per_week >= 50)::int + p.corr * (1 + (0.5 + (age * (100 - age) + hours_per_week * (100 - hours_per_week))::float8 / 20000) / 0.75) / 2
-       + p.some * (capital_gain > 0)::int)::numeric, 6) AS epsilon
+       + p.some * (capital_gain > 0)::int AS epsilon
 FROM census c, p;
 SELECT query, count(*), sum(epsilon) FROM dp_rdr.ledger WHERE relation = 'public.census' GROUP BY query ORDER BY query COLLATE "C";
-SELECT count(*), count(*) FILTER (WHERE round(l.epsilon::numeric, 6) <> e.epsilon) AS different
-FROM dp_loss_records('census', 40000) l JOIN expected e ON e.id = (l.record ->> 'id')::int;
-SELECT round(people::numeric, 3) AS people, round(epsilon::numeric, 6), rho, delta, round(posterior50::numeric, 4) AS posterior50,
-       round(at_total::numeric, 3) AS at_total,
-       (SELECT percentile_disc(people) WITHIN GROUP (ORDER BY e.epsilon) FROM expected e) AS expected
-FROM dp_loss('census');
-SELECT record ->> 'age' AS age, individuals, round(epsilon::numeric, 6) AS epsilon, answers, conditional FROM dp_loss_records('census', 3);
+SELECT count(*), count(*) FILTER (WHERE abs(l.epsilon - e.epsilon) > 1e-7) AS different, count(*) FILTER (WHERE answers <> 20 + 20 * (age > 40)::int
+         + 10 * ((sex = 'Male')::int + (sex = 'Female')::int + (hours_per_week >= 50)::int + (capital_gain > 0)::int + 1
+                 + (capital_gain > 0 OR age < 30)::int)) AS miscounted
+FROM dp_loss_records('census', 40000) l JOIN expected e ON e.id = (l.record ->> 'id')::int JOIN census c USING (id);
+SELECT people, round(epsilon::numeric, 6) AS epsilon, rho, delta, round(posterior50::numeric, 6) AS posterior50,
+       abs(epsilon - (SELECT percentile_disc(people) WITHIN GROUP (ORDER BY e.epsilon) FROM expected e)) < 1e-8 AS expected,
+       abs(at_total - epsilon * 20 / 17.5) < 1e-8 AS goes_on FROM dp_loss('census');
+SELECT record, individuals, round(epsilon::numeric, 6) AS epsilon, answers, conditional FROM dp_loss_records('census', 1);
+SELECT round((at_total / epsilon)::numeric, 6) AS goes_on FROM dp_loss('census', 35) WHERE people = 1;
+
+-- Where a person has several rows what counts is what is left of them. NULLs are no numbers.
+SET client_min_messages = warning;
+CREATE TABLE stay (person integer, cost integer, ward text, a integer, b integer);
+INSERT INTO stay VALUES (1, 100, 'a', NULL, 5), (1, 50, 'b', 5, NULL), (1, 0, 'a', 5, 5), (2, 100, 'c', 5, NULL), (3, NULL, 'd', NULL, 5), (NULL, 100, 'a', 5, 5);
+SELECT dp_protect('stay', 'stay_dp', unit => 'person', max_rows => 2), dp_set_bounds('stay', 'cost', 0, 100),
+       dp_set_groups('stay', 'ward', '{a,b}'), dp_set_odometer('stay', epsilon_total => 50, delta_total => 0.01);
+SELECT dp_protect('stay', 'every_stay_dp');
+SELECT dp_grant('stay_dp', 'regress_analyst', tau => 0.95), dp_grant('every_stay_dp', 'regress_analyst', tau => 0.9, delta => 0.001),
+       dp_grant('stay_dp', 'regress_second', tau => 0.9, mechanism => 'gaussian', delta => 0.001);
+RESET client_min_messages;
+CREATE FUNCTION losses(relation regclass) RETURNS TABLE (person text, individuals bigint, epsilon numeric, rho numeric, delta numeric, answers bigint,
+    conditional float8) LANGUAGE sql AS $$
+    SELECT coalesce(record ->> 'person', record ->> 'id'), individuals, round(epsilon::numeric, 6), round(rho::numeric, 9), delta, answers, conditional
+    FROM dp_loss_records(relation, 100) ORDER BY 1 $$;
+SET ROLE regress_analyst;
+SELECT ask('SELECT count(*) FROM stay_dp', 1);  -- 2, 1, 1 of 2
+SET ROLE regress_controller;
+SELECT * FROM losses('stay');
+SET ROLE regress_analyst;
+SELECT ask('SELECT sum(cost) FROM stay_dp', 1), -- 150, 100, 0 of 200
+       ask('SELECT count(*) FILTER (WHERE a IS NULL) FROM stay_dp', 1), -- 1, 0, 1 of 2
+       ask('SELECT * FROM dp_query(''SELECT count(*) FROM stay_dp'', max_rows => 1) AS (n bigint)', 1); -- all of 1
+SET ROLE regress_controller;
+SELECT * FROM losses('stay');
+-- Groups that nobody declared: their delta is that of those who are in one.
+SET ROLE regress_analyst;
+SELECT ask('SELECT a, count(*) FROM every_stay_dp WHERE cost > 60 GROUP BY a', 1);
+SET ROLE regress_controller;
+SELECT * FROM losses('stay');
+-- Gaussian noise: 1, 1/4 and 1/4 of rho, at a delta beside.
+SET ROLE regress_second;
+SELECT ask('SELECT count(*) FROM stay_dp WHERE ward IS NOT NULL', 4);
+SET ROLE regress_controller;
+SELECT l.person, l.epsilon > 0.2 AS more, l.rho = round(r.rho * CASE person WHEN '1' THEN 1 ELSE 0.25 END, 9) AS rho, l.delta, l.answers
+FROM losses('stay') l, (SELECT sum(rho) AS rho FROM dp_rdr.ledger WHERE relation = 'public.stay' AND mechanism = 'gaussian') r;
+-- The conditional account is beside. What was asked under other declarations counts in full.
+CALL dp_find_epsilon($$SELECT count(*) FROM stay_dp WHERE ward = 'a'$$, 0.1, candidates => '{0.5}');
+SELECT person, conditional FROM losses('stay');
+SELECT dp_set_bounds('stay', 'cost', 0, 1000);
+SELECT person, answers FROM losses('stay');
+
+-- Rows: a NULL is another value than the one beside it, and a round is the sum of its steps.
+SET client_min_messages = warning;
+CREATE TABLE pairs AS SELECT * FROM (VALUES (1, NULL, 5), (2, 5, NULL), (3, 5, 5), (4, 0, 5)) v (id, a, b);
+SELECT dp_protect('pairs', 'pairs_dp'), dp_set_bounds('pairs', 'a', 0, 10), dp_set_bounds('pairs', 'b', 0, 10), dp_set_odometer('pairs', epsilon_total => 100);
+SELECT dp_grant('pairs_dp', 'regress_analyst', tau => 0.5), dp_grant('pairs_dp', 'regress_second', tau_var => 0.1, selection => 'released');
+RESET client_min_messages;
+SET ROLE regress_analyst;
+SELECT ask('SELECT count(*) FILTER (WHERE a IS NULL AND b = 5), count(*) FROM pairs_dp', 1);
+SET ROLE regress_controller;
+SELECT person, round(l.epsilon / (SELECT sum(c.epsilon) FROM dp_rdr.ledger c WHERE relation = 'public.pairs'), 6) AS share FROM losses('pairs') l;
+SET ROLE regress_analyst;
+SELECT ask('SELECT sum(a) FROM pairs_dp', 1), ask('SELECT * FROM dp_query(''SELECT count(*) FROM pairs_dp WHERE b > 0'', within => 0.2) AS (n bigint)', 1);
+SET ROLE regress_controller;
+SELECT person, abs(l.epsilon - (c.first / 2 * (1 + (person = '1')::int) + c.sum * coalesce(p.a, 0) / 10 + c.round * (p.b > 0 IS TRUE)::int)) < 1e-5 AS same
+FROM losses('pairs') l JOIN pairs p ON p.id::text = person,
+     (SELECT sum(epsilon) FILTER (WHERE query ~ 'NULL') AS first, sum(epsilon) FILTER (WHERE query ~ 'sum') AS sum,
+             sum(epsilon) FILTER (WHERE query ~ 'WHERE .b > 0') AS round FROM dp_rdr.ledger WHERE relation = 'public.pairs') c;
+-- Columns that have changed their names; and have them back.
+ALTER TABLE pairs RENAME a TO c;
+ALTER TABLE pairs RENAME b TO a;
+ALTER TABLE pairs RENAME c TO b;
+SELECT count(DISTINCT l.epsilon) AS all_the_same, abs(max(l.epsilon) - (SELECT sum(c.epsilon) FROM dp_rdr.ledger c WHERE relation = 'public.pairs')) < 1e-5 AS in_full
+FROM losses('pairs') l;
+ALTER TABLE pairs RENAME a TO c;
+ALTER TABLE pairs RENAME b TO a;
+ALTER TABLE pairs RENAME c TO b;
+SELECT count(DISTINCT epsilon) AS different FROM losses('pairs');
+-- A selection counts in full.
+SET ROLE regress_second;
+SELECT ask('SELECT count(*) FROM pairs_dp WHERE a = 0', 1);
+SET ROLE regress_controller;
+SELECT person, individuals, answers FROM losses('pairs');
+
+-- Totals in rho.
+SET client_min_messages = warning;
+CREATE TABLE in_rho AS SELECT i AS id, i AS x FROM generate_series(0, 10) i;
+SELECT dp_protect('in_rho', 'in_rho_dp'), dp_set_bounds('in_rho', 'x', 0, 10),
+       dp_set_odometer('in_rho', bound => 'zcdp', epsilon_total => 20, delta_total => 1e-6, delta_conversion => 1e-6);
+SELECT dp_grant('in_rho_dp', 'regress_analyst', tau => 0.5);
+SET ROLE regress_analyst;
+SELECT ask('SELECT sum(x), count(*) FROM in_rho_dp', 10);
+SET ROLE regress_controller;
+RESET client_min_messages;
+SELECT count(*), sum(epsilon), round(sum(rho), 9) AS rho, min(basis) FROM dp_rdr.ledger WHERE relation = 'public.in_rho';
+SELECT person, epsilon, rho, delta, answers FROM losses('in_rho');
+SELECT people, round(l.epsilon::numeric, 6) AS epsilon, round(o.epsilon_anytime::numeric, 6) AS odometer
+FROM dp_loss('in_rho') l, dp_odometer('in_rho') o WHERE account = 'public';
+
+-- A function of the owner's that shows it to others is found.
+CREATE FUNCTION show_losses() RETURNS SETOF float8 LANGUAGE sql SECURITY DEFINER AS $$ SELECT epsilon FROM dp_loss('census') $$;
+SELECT severity, object, finding, remedy FROM dp_audit() WHERE object ~ 'show_losses';
 
 -- It is for the owner alone.
 SET ROLE regress_analyst;
 SELECT attempt('SELECT * FROM dp_loss(''census'')'), attempt('SELECT * FROM dp_loss_records(''census_dp'')');
 SET ROLE regress_stranger;
 SELECT attempt('SELECT * FROM dp_loss(''census_dp'')');
+SET ROLE regress_controller;
+SELECT attempt('SELECT * FROM dp_loss(NULL)'), attempt('SELECT * FROM dp_loss(''census'', delta => 0)'), attempt('SELECT * FROM dp_loss_records(''census'', 0)'),
+       attempt('SELECT * FROM dp_loss(''expected'')'), attempt('SELECT * FROM dp_loss(''census'', -1)');
+DELETE FROM pairs;
+SELECT attempt('SELECT * FROM dp_loss(''pairs'')');
+SET client_min_messages = warning;
+DROP FUNCTION show_losses(), ask, losses;
+SELECT dp_unprotect(v::regclass) FROM unnest('{census_dp,stay_dp,every_stay_dp,pairs_dp,in_rho_dp}'::text[]) v;
+DROP TABLE census, stay, pairs, in_rho CASCADE;

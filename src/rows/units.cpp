@@ -150,7 +150,7 @@ static bool receive(TupleTableSlot *slot, DestReceiver *self) {
     unit.columns = receiver->with_columns ? slot->tts_values + n : nullptr;
     unit.contribution = static_cast<UnitContribution *>(palloc0(sizeof(UnitContribution) * n));
     for (int i = 0; i < n; i++)
-        if (!slot->tts_isnull[i])
+        if (VARSIZE_ANY_EXHDR(DatumGetPointer(slot->tts_values[i])) > 0) // empty: FILTER has left no row
             unit.contribution[i] = read_contribution(question_at(receiver->rights, i), slot->tts_values[i]);
     receiver->take(receiver->sink, &unit);
     MemoryContextSwitchTo(old);

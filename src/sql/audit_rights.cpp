@@ -34,6 +34,12 @@ SELECT d.name,
        format('REVOKE EXECUTE ON ROUTINE %s FROM %s;', d.name, d.caller)
 FROM definer d JOIN uses u ON u.function = d.oid
 JOIN (SELECT oid, relation FROM part UNION SELECT oid, relation FROM reading_view) p ON p.oid = u.relation)sql"},
+    {"critical", R"sql( -- a function that shows others what each person has lost
+SELECT d.name, format('calls dp_loss with the rights of %s, and %s may call it', d.owner::regrole, d.caller),
+       format('REVOKE EXECUTE ON ROUTINE %s FROM %s;', d.name, d.caller)
+FROM definer d WHERE d.owner IN (SELECT owner FROM controlled) AND (d.source ~ '\mdp_loss(_records)?\M' OR EXISTS (
+  SELECT FROM pg_depend x JOIN pg_proc p ON p.oid = x.refobjid AND p.proname IN ('dp_loss', 'dp_loss_records')
+  WHERE x.classid = 'pg_proc'::regclass AND x.objid = d.oid AND x.refclassid = 'pg_proc'::regclass)))sql"},
     {"critical", R"sql( -- a registered view with another rule
 SELECT f.name, format('is no longer a restricted view over %s: its rule was replaced', f.table_name),
        format('SELECT dp_unprotect(%L); -- drops it; then dp_protect() and dp_grant() again', f.name)

@@ -98,9 +98,8 @@ static double number_at(const TupleTableSlot *slot, LossColumn column) {
     return DatumGetFloat8(slot->tts_values[column]);
 }
 
-static privacy::Delta delta_at(const TupleTableSlot *slot) {
-    const double delta = number_at(slot, loss_delta);
-    return border::core([&] { return privacy::Delta::from_double(delta, privacy::Rounding::up); });
+static catalog::Typed delta_at(const TupleTableSlot *slot) {
+    return {NUMERICOID, DirectFunctionCall1(float8_numeric, slot->tts_values[loss_delta])};
 }
 
 // ---- how it is spread ----------------------------------------------------------------------------------------------

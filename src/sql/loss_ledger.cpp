@@ -55,7 +55,7 @@ WITH entry AS (
 question AS (
   SELECT CASE WHEN NOT in_full THEN query END AS query, CASE WHEN NOT in_full THEN p ->> 'declared' END AS declared,
     CASE WHEN NOT in_full THEN p ->> 'time_zone' END AS zone, CASE WHEN NOT in_full THEN mechanism END AS mechanism,
-    CASE WHEN NOT in_full THEN (p ->> 'max_rows')::int END AS max_rows,
+    CASE WHEN NOT in_full THEN coalesce(p ->> 'rows_of_unit', p ->> 'max_rows')::int END AS max_rows,
     CASE WHEN NOT in_full THEN (p ->> 'max_groups')::int END AS max_groups,
     CASE WHEN NOT in_full THEN (p ->> 'max_rows_per_group')::int END AS max_rows_per_group,
     sum(epsilon) FILTER (WHERE public AND pure AND basis = 'epsilon') AS epsilon,
@@ -143,6 +143,8 @@ static const rows::Question *read_again(const Line &line, const rows::Question *
             question = question_of(line, with_limits == 1 ? line.limits : query::Limits{}, people);
             zone.leave();
         });
+        if (question == nullptr)
+            elog(DEBUG1, "\"%s\" is not asked again: %s", line.query, error == nullptr ? "it is another question now" : error->message);
         if (error == nullptr)
             continue;
         RESUME_INTERRUPTS();

@@ -97,7 +97,14 @@ def check_loss(owner, schema, asked, answers):
         counted.update(ids)
     full = sum(Fraction(row[1]) for at, row in ledger.items() if at not in counted)
     spent, delta = owner.must(f"SELECT epsilon, delta FROM dp_odometer('{people}') WHERE account = 'public'")[0]
-    shown = owner.must(f"SELECT record, individuals, epsilon, rho, delta, answers FROM dp_loss_records('{people}', 100)")
+    owner.must("SET client_min_messages = debug1")
+    reply = owner.send(f"SELECT record, individuals, epsilon, rho, delta, answers FROM dp_loss_records('{people}', 100)")
+    owner.must("RESET client_min_messages")
+    said = [dict(notice)["M"] for notice in reply.notices]
+    told = [text for text in said if "count in full" in text or "not asked again" in text]
+    if len(ledger) > len(counted) and not any(text.startswith(f"{len(ledger) - len(counted)} of {len(ledger)} charges") for text in told):
+        complaints.append(f"{len(ledger) - len(counted)} charges are for everybody by the account: {told}")
+    shown = reply.results[0].rows
     for record, individuals, epsilon, rho, its_delta, n in shown:
         bears = [Fraction(0), Fraction(0), 0]
         if record is not None:
