@@ -88,7 +88,7 @@ SET ROLE regress_controller;
 SELECT l.person, l.epsilon > 0.2 AS more, l.rho = round(r.rho * CASE person WHEN '1' THEN 1 ELSE 0.25 END, 9) AS rho, l.delta, l.answers
 FROM losses('stay') l, (SELECT sum(rho) AS rho FROM dp_rdr.ledger WHERE relation = 'public.stay' AND mechanism = 'gaussian') r;
 -- The conditional account is beside. What was asked under other declarations counts in full.
-CALL dp_find_epsilon($$SELECT count(*) FROM stay_dp WHERE ward = 'a'$$, 0.1, candidates => '{0.5}');
+CALL dp_find_epsilon($$SELECT count(*) FROM stay_dp WHERE ward = 'a'$$, 0.1, candidates => '{0.5}') \gset noise_
 SELECT person, conditional FROM losses('stay');
 SELECT dp_set_bounds('stay', 'cost', 0, 1000);
 SELECT person, answers FROM losses('stay');

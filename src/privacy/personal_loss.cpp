@@ -6,43 +6,40 @@
 
 namespace dp::privacy {
 
-Charged operator+(const Charged &a, const Charged &b) {
-    return {a.epsilon + b.epsilon,           a.rho_of_pure + b.rho_of_pure,
-            a.half_squares + b.half_squares, a.rho + b.rho,
-            a.delta_groups + b.delta_groups, a.conditional + b.conditional,
-            a.answers + b.answers};
+void add(PartsOfLoss *loss, const PartsOfLoss &more) {
+    for (std::size_t i = 0; i < loss_parts; ++i)
+        loss->of[i] += more.of[i];
 }
 
 void add_charged(PersonLoss *loss, const Charged &charged, const Share &share, std::size_t measures) {
     if (share.mean <= 0)
         return;
-    const double squares = charged.half_squares > 0 ? charged.half_squares * share.square / static_cast<double>(measures) : 0;
-    loss->epsilon += charged.epsilon * share.mean;
-    loss->rho += charged.rho * share.square + std::min(charged.rho_of_pure * share.mean, squares);
-    loss->delta += charged.delta_groups;
-    loss->conditional += charged.conditional * share.mean;
-    loss->answers += charged.answers;
+    for (const LossPart part : {loss_epsilon, loss_pure, loss_conditional})
+        loss->of[part] += charged.of[part] * share.mean;
+    for (const LossPart part : {loss_groups, loss_answers})
+        loss->of[part] += charged.of[part];
+    loss->of[loss_rho] += charged.of[loss_rho] * share.square;
+    loss->of[loss_of_pure] += std::min(charged.of[loss_of_pure] * share.mean,
+                                       charged.of[loss_squares] * share.square / static_cast<double>(measures));
 }
 
-void add_loss(PersonLoss *loss, const PersonLoss &more) {
-    loss->epsilon += more.epsilon;
-    loss->rho += more.rho;
-    loss->delta += more.delta;
-    loss->conditional += more.conditional;
-    loss->answers += more.answers;
-}
-
-double epsilon_of_loss(const PersonLoss &loss, double delta, double target) {
-    if (loss.rho <= 0)
-        return loss.epsilon;
+// Eight targets, each with its part of delta.
+static double anytime(double rho, LossTerms terms) {
     constexpr int targets = 8;
-    double least = eps_anytime(loss.rho, delta / 2, target);
+    double least = eps_anytime(rho, terms.delta / 2, terms.target);
     for (int k = 1; k < targets; ++k) {
-        target /= 4;
-        delta /= 2;
-        least = std::min(least, eps_anytime(loss.rho, delta / 2, target));
+        terms = {terms.delta / 2, terms.target / 4};
+        least = std::min(least, eps_anytime(rho, terms.delta / 2, terms.target));
     }
-    return loss.epsilon + least;
+    return least;
+}
+
+LossBound bound_of_loss(const PersonLoss &loss, const LossTerms &terms) {
+    const double rho = loss.of[loss_rho] + loss.of[loss_of_pure], pure = loss.of[loss_pure];
+    const double in_rho = rho > 0 ? anytime(rho, terms) : 0;
+    if (loss.of[loss_rho] <= 0 && pure <= in_rho) // all of it has a bound in epsilon
+        return {loss.of[loss_epsilon] + pure, loss.of[loss_groups]};
+    return {loss.of[loss_epsilon] + in_rho, loss.of[loss_groups] + (rho > 0 ? terms.delta : 0)};
 }
 
 } // namespace dp::privacy

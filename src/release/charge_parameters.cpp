@@ -4,7 +4,7 @@
 
 #include "catalog/decimals.hpp"
 #include "release/fields.hpp"
-#include "release/redraw.hpp"
+#include "release/identity.hpp"
 #include "rows/plan_of.hpp"
 #include "rows/question_plan.hpp"
 #include "rows/unit_checks.hpp"

@@ -177,6 +177,11 @@ Identity identity_of(const rows::Question *question) {
     return Identity{sha256_of(text), order};
 }
 
+const char *hash_of_declarations(const rows::Question *question) {
+    const Datum hash = question->identity != Datum{0} ? question->identity : identity_of(question).hash;
+    return TextDatumGetCString(DirectFunctionCall2(binary_encode, hash, CStringGetTextDatum("hex")));
+}
+
 const char *versions_of(const catalog::Settings &settings) {
     return psprintf("%s|%s", settings.fingerprint, settings.policies == nullptr ? "" : settings.policies);
 }

@@ -12,6 +12,8 @@ struct Identity {
 };
 // Identifies a question whose mechanism is set. The noise and the price are no part of it.
 Identity identity_of(const rows::Question *question);
+// Returns it as text: of names and texts that mean the same after a dump.
+const char *hash_of_declarations(const rows::Question *question);
 void add_identity(StringInfo bytes, Datum hash);
 Datum sha256_of(const StringInfoData &bytes);
 

@@ -15,11 +15,6 @@ namespace dp::release {
 
 // ---- the declarations ----------------------------------------------------------------------------------------------
 
-const char *hash_of_declarations(const rows::Question *question) {
-    const Datum hash = question->identity != Datum{0} ? question->identity : identity_of(question).hash;
-    return TextDatumGetCString(DirectFunctionCall2(binary_encode, hash, CStringGetTextDatum("hex")));
-}
-
 const char *declarations_of(const catalog::Requested &request) {
     if (request.law == nullptr)
         return nullptr;

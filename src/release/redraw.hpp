@@ -10,8 +10,6 @@ namespace dp::release {
 // What is stored beside the numbers, as JSON: which noise they carry, how they become rows again, and which declarations they rest
 // on. columns: outputs of the leaf, in the order of the answer's columns.
 const char *law_of(const rows::Question *question, const Terms &terms, const Answer &answer, const int *columns, int ncolumns);
-// The declarations alone, as a hash of names and texts that means the same after a dump.
-const char *hash_of_declarations(const rows::Question *question);
 // Returns the declarations as they are stored; null: there are none.
 const char *declarations_of(const catalog::Requested &request);
 

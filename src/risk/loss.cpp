@@ -2,7 +2,6 @@
 
 #include "border/refuse.hpp"
 #include "border/scope.hpp"
-#include "risk/loss_sums.hpp"
 #include "risk/unit_changes.hpp"
 #include "rows/cell_spec.hpp"
 #include "rows/engine.hpp"
@@ -95,7 +94,13 @@ static int64 read_all(const rows::Question *people, const List *statements, Loss
 int64 read_losses(const rows::Question *people, const List *asked, TakeLoss take, void *sink) {
     check_is_here(people);
     const List *statements = statements_for(asked);
-    LossSums sums = begin_losses(people, list_length(statements) > 1, take, sink);
+    TupleDesc key = person_key(people);
+    LossSort sort = {};
+    LossSums sums = {nullptr, key->natts, take, sink, 0};
+    if (list_length(statements) > 1) {
+        sort = begin_loss_sort(key, privacy::loss_parts, true, 0);
+        sums.sort = &sort;
+    }
     border::SettingsScope settings = border::SettingsScope::enter();
     border::RoleScope role = border::RoleScope::enter(people->settings->owner);
     border::PathScope path = border::PathScope::enter();

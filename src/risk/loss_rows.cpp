@@ -202,17 +202,17 @@ static void empty(ColumnSet *set, uint64 capacity) {
 static void add_loss_of_set(Scan *scan, ColumnSet *set, privacy::PersonLoss *loss) {
     constexpr uint64 looks = 65536;
     if (set->met++ >= looks && set->found < set->met / 2) // most rows are different
-        return privacy::add_loss(loss, loss_of_values(scan, set));
+        return privacy::add(loss, loss_of_values(scan, set));
     write_columns(scan, set);
     const uint64 hash =
         hash_bytes_extended(reinterpret_cast<const unsigned char *>(scan->bytes.data), scan->bytes.len, 0);
     Known *known = place_of(scan, set, hash);
     if (known->bytes != nullptr) {
         set->found++;
-        return privacy::add_loss(loss, known->loss);
+        return privacy::add(loss, known->loss);
     }
     const privacy::PersonLoss more = loss_of_values(scan, set);
-    privacy::add_loss(loss, more);
+    privacy::add(loss, more);
     const Size share = get_hash_memory_limit() / list_length(scan->sets);
     if (MemoryContextMemAllocated(set->memory, false) > share || set->nknown * 2 >= set->capacity) {
         empty(set, set->capacity);

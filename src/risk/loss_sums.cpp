@@ -1,69 +1,83 @@
 #include "risk/loss_sums.hpp"
 
-#include "border/versions.hpp"
-
 namespace dp::risk {
 
-// ---- people --------------------------------------------------------------------------------------------------------
+// ---- sorting -------------------------------------------------------------------------------------------------------
 
 static void add_column(TupleDesc desc, int number, const char *name, Oid type, Oid collation) {
     TupleDescInitEntry(desc, static_cast<AttrNumber>(number), name, type, -1, 0);
     TupleDescInitEntryCollation(desc, static_cast<AttrNumber>(number), collation);
 }
 
-static void add_key(const rows::Question *question, TupleDesc desc) {
-    if (question->units == nullptr) {
+TupleDesc person_key(const rows::Question *question) {
+    const rows::Units *units = question->units;
+    TupleDesc desc = CreateTemplateTupleDesc(units == nullptr ? 2 : list_length(units->values));
+    if (units == nullptr) {
         add_column(desc, 1, "tableoid", OIDOID, InvalidOid);
         add_column(desc, 2, "ctid", TIDOID, InvalidOid);
-        return;
+        return BlessTupleDesc(desc);
     }
-    const catalog::UnitPath *path = question->units->path;
+    const catalog::UnitPath *path = units->path;
     while (!path->direct)
         path = path->parent;
-    ListCell *cell;
-    foreach (cell, question->units->values) {
-        const Var *column = lfirst_node(Var, cell);
-        const int i = foreach_current_index(cell);
+    for (int i = 0; i < desc->natts; i++) {
+        const Var *column = list_nth_node(Var, units->values, i);
         add_column(desc, i + 1, path->names[i], column->vartype, column->varcollid);
     }
-}
-
-static int number_of_keys(const rows::Question *question) {
-    return question->units == nullptr ? 2 : list_length(question->units->values);
-}
-
-TupleDesc person_key(const rows::Question *question) {
-    TupleDesc desc = CreateTemplateTupleDesc(number_of_keys(question));
-    add_key(question, desc);
     return BlessTupleDesc(desc);
 }
 
-// ---- sums ----------------------------------------------------------------------------------------------------------
-
-static Tuplesortstate *sort_by_key(TupleDesc desc, int nkeys) {
-    auto *columns = static_cast<AttrNumber *>(palloc(sizeof(AttrNumber) * nkeys));
-    auto *operators = static_cast<Oid *>(palloc(sizeof(Oid) * nkeys));
-    auto *collations = static_cast<Oid *>(palloc(sizeof(Oid) * nkeys));
-    auto *nulls_first = static_cast<bool *>(palloc0(nkeys));
-    for (int i = 0; i < nkeys; i++) {
-        columns[i] = static_cast<AttrNumber>(i + 1);
-        operators[i] = lookup_type_cache(TupleDescAttr(desc, i)->atttypid, TYPECACHE_LT_OPR)->lt_opr;
-        collations[i] = TupleDescAttr(desc, i)->attcollation;
+LossSort begin_loss_sort(TupleDesc key, int nnumbers, bool by_key, int largest) {
+    LossSort sort = {key->natts, nnumbers, CreateTemplateTupleDesc(key->natts + nnumbers), nullptr, nullptr, nullptr};
+    for (int i = 1; i <= sort.desc->natts; i++)
+        if (i <= sort.nkeys)
+            TupleDescCopyEntry(sort.desc, static_cast<AttrNumber>(i), key, static_cast<AttrNumber>(i));
+        else
+            add_column(sort.desc, i, nullptr, FLOAT8OID, InvalidOid);
+    const int n = by_key ? sort.nkeys : 2;
+    auto *columns = static_cast<AttrNumber *>(palloc(sizeof(AttrNumber) * n));
+    auto *operators = static_cast<Oid *>(palloc(sizeof(Oid) * n)), *collations = static_cast<Oid *>(palloc(sizeof(Oid) * n));
+    for (int i = 0; i < n; i++) {
+        const int column = by_key ? i : i == 0 ? sort.nkeys : sort.desc->natts - 1;
+        const Form_pg_attribute attribute = TupleDescAttr(sort.desc, column);
+        const TypeCacheEntry *type = lookup_type_cache(attribute->atttypid, TYPECACHE_LT_OPR | TYPECACHE_GT_OPR);
+        columns[i] = static_cast<AttrNumber>(column + 1);
+        operators[i] = largest > 0 ? type->gt_opr : type->lt_opr;
+        collations[i] = attribute->attcollation;
     }
-    return tuplesort_begin_heap(desc, nkeys, columns, operators, collations, nulls_first, work_mem, nullptr,
-                                TUPLESORT_NONE);
+    sort.sort = tuplesort_begin_heap(sort.desc, n, columns, operators, collations, static_cast<bool *>(palloc0(n)), work_mem,
+                                     nullptr, largest > 0 ? TUPLESORT_ALLOWBOUNDED : TUPLESORT_NONE);
+    if (largest > 0)
+        tuplesort_set_bound(sort.sort, largest);
+    sort.in = MakeSingleTupleTableSlot(sort.desc, &TTSOpsVirtual);
+    sort.out = MakeSingleTupleTableSlot(sort.desc, &TTSOpsMinimalTuple);
+    return sort;
 }
 
-LossSums begin_losses(const rows::Question *people, bool joined, TakeLoss take, void *sink) {
-    LossSums sums = {nullptr, number_of_keys(people), nullptr, take, sink, 0};
-    sums.desc = CreateTemplateTupleDesc(sums.nkeys + loss_numbers);
-    add_key(people, sums.desc);
-    for (int i = 1; i <= loss_numbers; i++)
-        add_column(sums.desc, sums.nkeys + i, psprintf("loss%d", i), FLOAT8OID, InvalidOid);
-    if (joined)
-        sums.sort = sort_by_key(sums.desc, sums.nkeys);
-    return sums;
+void put_in_sort(LossSort *sort, const Datum *key, const double *numbers) {
+    ExecClearTuple(sort->in);
+    for (int i = 0; i < sort->desc->natts; i++) {
+        sort->in->tts_isnull[i] = i < sort->nkeys && key == nullptr;
+        sort->in->tts_values[i] = i >= sort->nkeys ? Float8GetDatum(numbers[i - sort->nkeys])
+                                  : key == nullptr ? Datum(0)
+                                                   : key[i];
+    }
+    ExecStoreVirtualTuple(sort->in);
+    tuplesort_puttupleslot(sort->sort, sort->in);
 }
+
+const Datum *next_of_sort(LossSort *sort, double *numbers, bool *nobody) {
+    CHECK_FOR_INTERRUPTS();
+    if (!tuplesort_gettupleslot(sort->sort, true, false, sort->out, nullptr))
+        return nullptr;
+    slot_getallattrs(sort->out);
+    for (int i = 0; i < sort->nnumbers; i++)
+        numbers[i] = DatumGetFloat8(sort->out->tts_values[sort->nkeys + i]);
+    *nobody = sort->nkeys > 0 && sort->out->tts_isnull[0];
+    return sort->out->tts_values;
+}
+
+// ---- sums ----------------------------------------------------------------------------------------------------------
 
 static void give(LossSums *sums, const Datum *key, const privacy::PersonLoss &loss) {
     sums->people++;
@@ -71,24 +85,17 @@ static void give(LossSums *sums, const Datum *key, const privacy::PersonLoss &lo
 }
 
 void add_part_of_loss(LossSums *sums, const Datum *key, const privacy::PersonLoss &loss) {
-    if (loss.answers <= 0 && loss.conditional <= 0)
+    if (loss.of[privacy::loss_answers] <= 0 && loss.of[privacy::loss_conditional] <= 0)
         return;
     if (sums->sort == nullptr)
-        return give(sums, key, loss);
-    TupleTableSlot *slot = MakeSingleTupleTableSlot(sums->desc, &TTSOpsVirtual);
-    memcpy(slot->tts_values, key, sizeof(Datum) * sums->nkeys);
-    const double numbers[] = {loss.epsilon, loss.rho, loss.delta, loss.conditional, loss.answers};
-    for (int i = 0; i < loss_numbers; i++)
-        slot->tts_values[sums->nkeys + i] = Float8GetDatum(numbers[i]);
-    memset(slot->tts_isnull, 0, sums->desc->natts);
-    ExecStoreVirtualTuple(slot);
-    tuplesort_puttupleslot(sums->sort, slot);
-    ExecDropSingleTupleTableSlot(slot);
+        give(sums, key, loss);
+    else
+        put_in_sort(sums->sort, key, loss.of);
 }
 
-static bool is_same_person(const LossSums *sums, const Datum *a, const Datum *b) {
-    for (int i = 0; i < sums->nkeys; i++) {
-        const Form_pg_attribute column = TupleDescAttr(sums->desc, i);
+static bool is_same_person(const LossSort *sort, const Datum *a, const Datum *b) {
+    for (int i = 0; i < sort->nkeys; i++) {
+        const Form_pg_attribute column = TupleDescAttr(sort->desc, i);
         FmgrInfo *compare = &lookup_type_cache(column->atttypid, TYPECACHE_CMP_PROC_FINFO)->cmp_proc_finfo;
         if (DatumGetInt32(FunctionCall2Coll(compare, column->attcollation, a[i], b[i])) != 0)
             return false;
@@ -96,47 +103,39 @@ static bool is_same_person(const LossSums *sums, const Datum *a, const Datum *b)
     return true;
 }
 
-static privacy::PersonLoss loss_at(const LossSums *sums, const TupleTableSlot *slot) {
-    const Datum *numbers = slot->tts_values + sums->nkeys;
-    return {DatumGetFloat8(numbers[0]), DatumGetFloat8(numbers[1]), DatumGetFloat8(numbers[2]),
-            DatumGetFloat8(numbers[3]), DatumGetFloat8(numbers[4])};
-}
-
-static void copy_key(const LossSums *sums, const Datum *from, Datum *to) {
-    for (int i = 0; i < sums->nkeys; i++) {
-        const Form_pg_attribute column = TupleDescAttr(sums->desc, i);
-        to[i] = datumCopy(from[i], column->attbyval, column->attlen);
+static Datum *copy_of_key(const LossSort *sort, const Datum *from) {
+    auto *key = static_cast<Datum *>(palloc(sizeof(Datum) * sort->nkeys));
+    for (int i = 0; i < sort->nkeys; i++) {
+        const Form_pg_attribute column = TupleDescAttr(sort->desc, i);
+        key[i] = datumCopy(from[i], column->attbyval, column->attlen);
     }
+    return key;
 }
 
 void end_losses(LossSums *sums) {
     if (sums->sort == nullptr)
         return;
-    tuplesort_performsort(sums->sort);
-    TupleTableSlot *slot = MakeSingleTupleTableSlot(sums->desc, &TTSOpsMinimalTuple);
+    tuplesort_performsort(sums->sort->sort);
     MemoryContext person = AllocSetContextCreate(CurrentMemoryContext, "dp_rdr person", ALLOCSET_SMALL_SIZES);
     MemoryContext old = MemoryContextSwitchTo(person);
-    Datum *key = nullptr;
-    privacy::PersonLoss loss;
-    while (tuplesort_gettupleslot(sums->sort, true, false, slot, nullptr)) {
-        CHECK_FOR_INTERRUPTS();
-        slot_getallattrs(slot);
-        if (key == nullptr || !is_same_person(sums, key, slot->tts_values)) {
+    const Datum *key = nullptr, *next;
+    privacy::PersonLoss loss, part;
+    bool nobody;
+    while ((next = next_of_sort(sums->sort, part.of, &nobody)) != nullptr) {
+        if (key == nullptr || !is_same_person(sums->sort, key, next)) {
             if (key != nullptr)
                 give(sums, key, loss);
             MemoryContextReset(person);
-            key = static_cast<Datum *>(palloc(sizeof(Datum) * sums->nkeys));
-            copy_key(sums, slot->tts_values, key);
+            key = copy_of_key(sums->sort, next);
             loss = {};
         }
-        privacy::add_loss(&loss, loss_at(sums, slot));
+        privacy::add(&loss, part);
     }
     if (key != nullptr)
         give(sums, key, loss);
     MemoryContextSwitchTo(old);
     MemoryContextDelete(person);
-    ExecDropSingleTupleTableSlot(slot);
-    tuplesort_end(sums->sort);
+    tuplesort_end(sums->sort->sort);
 }
 
 void add_measure(const AskedQuestion &asked, int measure, double norm, double square, privacy::Share *share) {

@@ -1,24 +1,48 @@
 // Adds up what people bear: of one statement after another, person by person.
 #pragma once
 
-#include "risk/loss.hpp"
+#include "privacy/personal_loss.hpp"
+
+#include "border/guard.hpp"
+#include "rows/question.hpp"
 
 namespace dp::risk {
 
+// Holds a question that was asked, and what was charged for it.
+struct AskedQuestion {
+    const rows::Question *question;
+    privacy::Mechanism mechanism; // under which it was made
+    privacy::Charged charged;
+};
+
+// Describes what tells a person from others: the columns of the unit, or table and place of a row.
+TupleDesc person_key(const rows::Question *question);
+
+// Sorts people, each with numbers, on disk beyond work_mem.
+struct LossSort {
+    int nkeys, nnumbers;
+    TupleDesc desc;
+    Tuplesortstate *sort;
+    TupleTableSlot *in, *out;
+};
+// by_key: else by the first number and the last one. largest: these first, and no more of them are wanted; 0: the smallest first.
+LossSort begin_loss_sort(TupleDesc key, int nnumbers, bool by_key, int largest);
+// key: null for nobody.
+void put_in_sort(LossSort *sort, const Datum *key, const double *numbers);
+// Returns the next one's key, which lives until the call after this one; null: there is none. nobody: it is nobody's.
+const Datum *next_of_sort(LossSort *sort, double *numbers, bool *nobody);
+
+// Takes a person who bears something, in memory that is reset behind it.
+using TakeLoss = void (*)(void *sink, const Datum *key, const privacy::PersonLoss &loss);
+
 // Joins the parts of one person that several statements bring.
 struct LossSums {
-    TupleDesc desc; // the key, and the numbers of a loss
+    LossSort *sort; // null: one statement brings all of everybody
     int nkeys;
-    Tuplesortstate *sort; // null: one statement brings all of everybody
     TakeLoss take;
     void *sink;
     int64 people; // that were given to take
 };
-
-constexpr int loss_numbers = sizeof(privacy::PersonLoss) / sizeof(double);
-
-LossSums begin_losses(const rows::Question *people, bool joined, TakeLoss take, void *sink);
-// Adds a part of a loss. The key is of types of the question whose rows they are.
 void add_part_of_loss(LossSums *sums, const Datum *key, const privacy::PersonLoss &loss);
 void end_losses(LossSums *sums);
 

@@ -5,7 +5,7 @@
 #include "border/attempt.hpp"
 #include "catalog/parameters.hpp"
 #include "privacy/rho_bound.hpp"
-#include "release/redraw.hpp"
+#include "release/identity.hpp"
 #include "sql/budget.hpp"
 #include "sql/call_arguments.hpp"
 #include "sql/controller.hpp"
@@ -60,15 +60,15 @@ question AS (
     CASE WHEN NOT in_full THEN (p ->> 'max_rows_per_group')::int END AS max_rows_per_group,
     sum(epsilon) FILTER (WHERE public AND pure AND basis = 'epsilon') AS epsilon,
     sum(rho) FILTER (WHERE public AND pure AND basis = 'rho') AS rho_of_pure,
-    sum(CASE WHEN algorithm <> 'accuracy' THEN epsilon * epsilon / 2 ELSE 'Infinity' END)
-      FILTER (WHERE public AND pure AND basis = 'rho') AS half_squares,
+    sum(epsilon) FILTER (WHERE public AND pure AND basis = 'rho') AS pure,
+    sum(epsilon * epsilon / 2) FILTER (WHERE public AND pure AND basis = 'rho') AS squares,
     sum(rho) FILTER (WHERE public AND NOT pure) AS rho,
     sum(delta_groups) FILTER (WHERE public) AS delta_groups, sum(epsilon) FILTER (WHERE NOT public) AS conditional,
     count(*) FILTER (WHERE public AND kind NOT IN ('selection', 'increment')) AS answers, count(*) AS charges
   FROM entry GROUP BY 1, 2, 3, 4, 5, 6, 7)
-SELECT query, declared, zone, mechanism, max_rows, max_groups, max_rows_per_group, coalesce(epsilon, 0)::float8,
-  coalesce(rho_of_pure, 0)::float8, coalesce(half_squares, 0)::float8, coalesce(rho, 0)::float8,
-  coalesce(delta_groups, 0)::float8, coalesce(conditional, 0)::float8, answers, charges
+SELECT query, declared, zone, mechanism, max_rows, max_groups, max_rows_per_group, charges,
+  epsilon::float8, pure::float8, squares::float8, rho_of_pure::float8, rho::float8, delta_groups::float8,
+  conditional::float8, answers::float8
 FROM question ORDER BY query IS NULL, coalesce(epsilon, 0) + coalesce(rho, 0) + coalesce(rho_of_pure, 0) DESC, query)sql";
 
 static Line line_at(const Visit &visit, uint64 row) {
@@ -80,9 +80,9 @@ static Line line_at(const Visit &visit, uint64 row) {
     line.mechanism = mechanism != nullptr && strcmp(mechanism, "gaussian") == 0 ? privacy::Mechanism::gaussian
                                                                                 : privacy::Mechanism::laplace;
     line.limits = {value_at<int32>(row, 5), value_at<int32>(row, 6), value_at<int32>(row, 7), true};
-    const auto sum = [row](int column) { return value_at<double>(row, column); };
-    line.charges = value_at<int64>(row, 15);
-    line.charged = {sum(8), sum(9), sum(10), sum(11), sum(12), sum(13), static_cast<double>(value_at<int64>(row, 14))};
+    line.charges = value_at<int64>(row, 8);
+    for (int part = 0; part < privacy::loss_parts; part++)
+        line.charged.of[part] = value_at<double>(row, 9 + part);
     return line;
 }
 
@@ -165,7 +165,7 @@ static Ledger read_ledger(Oid relation, const rows::Question *people) {
         const bool may = line->query != nullptr && list_length(ledger.asked) < most_questions;
         const rows::Question *question = may ? read_again(*line, people) : nullptr;
         if (question == nullptr) {
-            ledger.in_full = ledger.in_full + line->charged;
+            privacy::add(&ledger.in_full, line->charged);
             ledger.full += line->charges;
             continue;
         }
@@ -199,23 +199,24 @@ static const char *a_view_of(const ProtectedTable &table) {
     return catalog::qualified_name(view);
 }
 
-static void read_terms(const Budget &budget, LossTerms *terms) {
+static void read_terms(const Budget &budget, LossTable *table) {
     const privacy::BoundSettings &bound = budget.bound;
     const privacy::Spent &spent = budget.odometer.totals.of_public;
     const bool zcdp = bound.bound == privacy::Bound::zcdp;
-    if (!terms->given)
-        terms->delta = zcdp ? bound.delta_conversion : privacy::Delta::from_double(1e-6, privacy::Rounding::down);
-    if (terms->delta.units() <= 0)
+    if (!table->given)
+        table->delta = zcdp ? bound.delta_conversion : privacy::Delta::from_double(1e-6, privacy::Rounding::down);
+    if (table->delta.units() <= 0)
         refuse_value("delta must be above 0");
-    terms->total = bound.epsilon_total ? bound.epsilon_total->value() : 0;
+    table->total = bound.epsilon_total ? bound.epsilon_total->value() : 0;
     border::core([&] {
         const privacy::Rho target =
-            !zcdp ? privacy::rho_cap(privacy::Epsilon::from_units(1000000000), terms->delta, privacy::Cap::tight)
+            !zcdp ? privacy::rho_cap(privacy::Epsilon::from_units(1000000000), table->delta, privacy::Cap::tight)
             : budget.odometer.claim.charged ? budget.odometer.claim.target
                                             : privacy::anytime_target(bound);
-        terms->target = target.value();
-        terms->odometer = (zcdp ? privacy::shown_anytime(spent, bound, budget.odometer.claim) : spent.epsilon).value();
-        terms->odometer_delta = (zcdp ? privacy::shown(spent, bound).delta : spent.delta).value();
+        table->terms = {table->delta.value(), target.value()};
+        table->odometer = {
+            (zcdp ? privacy::shown_anytime(spent, bound, budget.odometer.claim) : spent.epsilon).value(),
+            (zcdp ? privacy::shown(spent, bound).delta : spent.delta).value()};
     });
 }
 
@@ -225,21 +226,16 @@ static double rounded_up(double epsilon) {
     return epsilon > 0 && epsilon < 1e6 ? std::ceil(epsilon * places - 1e-3) / places : epsilon;
 }
 
-LossRow row_of_loss(const LossTerms &terms, const privacy::PersonLoss &part) {
-    privacy::PersonLoss loss = terms.in_full;
-    privacy::add_loss(&loss, part);
-    const double delta = terms.delta.value();
-    LossRow row = {privacy::epsilon_of_loss(loss, delta, terms.target), loss.rho, loss.delta + (loss.rho > 0 ? delta : 0),
-                   rounded_up(loss.conditional), loss.answers};
-    row.epsilon = rounded_up(row.epsilon);
-    if (terms.odometer <= row.epsilon && terms.odometer_delta <= row.delta) {
-        row.epsilon = terms.odometer;
-        row.delta = terms.odometer_delta;
-    }
-    return row;
+privacy::LossBound bound_of_person(const LossTable &table, const privacy::PersonLoss &part, privacy::PersonLoss *loss) {
+    *loss = table.in_full;
+    privacy::add(loss, part);
+    privacy::LossBound bound = privacy::bound_of_loss(*loss, table.terms);
+    bound.epsilon = rounded_up(bound.epsilon);
+    loss->of[privacy::loss_conditional] = rounded_up(loss->of[privacy::loss_conditional]);
+    return table.odometer.epsilon <= bound.epsilon && table.odometer.delta <= bound.delta ? table.odometer : bound;
 }
 
-LossQuestions read_losses_of(const ProtectedTable &table, LossTerms *terms) {
+LossQuestions read_losses_of(const ProtectedTable &table, LossTable *terms) {
     Budget budget;
     if (!read_budget(table.relation, &budget))
         refuse_state(psprintf("%s has no odometer", table.name), "dp_protect() on the table rebuilds its totals.");
@@ -247,7 +243,7 @@ LossQuestions read_losses_of(const ProtectedTable &table, LossTerms *terms) {
     const rows::Question *people = controllers_question(psprintf("SELECT count(*) FROM %s", a_view_of(table)),
                                                         privacy::Mechanism::laplace);
     const Ledger ledger = read_ledger(table.relation, people);
-    privacy::add_charged(&terms->in_full, ledger.in_full, privacy::whole_share, 1);
+    privacy::add_charged(&terms->in_full, ledger.in_full, privacy::Share{1, 1}, 1);
     tell_full(ledger, table.name);
     return {people, ledger.asked, ledger.charges};
 }

@@ -6,20 +6,17 @@
 
 namespace dp::sql {
 
-// Says what losses are turned into numbers with.
-struct LossTerms {
-    bool given; // the caller has passed a delta
+// Says what losses in a table are turned into numbers with.
+struct LossTable {
+    bool given;                  // the caller has passed a delta
     privacy::Delta delta;
-    double target;
+    privacy::LossTerms terms;
     privacy::PersonLoss in_full; // what counts for everybody
-    double odometer, odometer_delta; // what is known of all
-    double total;                    // of epsilon; 0: there is none
+    privacy::LossBound odometer; // what is known of all
+    double total;                // of epsilon; 0: there is none
 };
-
-struct LossRow {
-    double epsilon, rho, delta, conditional, answers;
-};
-LossRow row_of_loss(const LossTerms &terms, const privacy::PersonLoss &part);
+// Adds what counts for everybody to a person's part, and bounds it.
+privacy::LossBound bound_of_person(const LossTable &table, const privacy::PersonLoss &part, privacy::PersonLoss *loss);
 
 struct LossQuestions {
     const rows::Question *people; // about the table whose people they are
@@ -28,6 +25,6 @@ struct LossQuestions {
 };
 // Reads the ledger of a table and the questions in it, and completes the terms. A NOTICE says how many charges count in full. Errors:
 // 55000; 22023 for a delta of 0.
-LossQuestions read_losses_of(const ProtectedTable &table, LossTerms *terms);
+LossQuestions read_losses_of(const ProtectedTable &table, LossTable *terms);
 
 } // namespace dp::sql
