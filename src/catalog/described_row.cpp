@@ -4,13 +4,12 @@ namespace dp::catalog {
 
 void Columns::insert(const border::Spi &spi, border::Statement &statement, const char *table) {
     if (statement.text == nullptr) {
-        StringInfoData text;
-        initStringInfo(&text);
-        appendStringInfo(&text, "INSERT INTO dp_rdr.%s (%s) VALUES (", table, names.data);
+        StringInfo text = makeStringInfo();
+        appendStringInfo(text, "INSERT INTO dp_rdr.%s (%s) VALUES (", table, names.data);
         for (int i = 1; i <= values.n; i++)
-            appendStringInfo(&text, "%s$%d", i == 1 ? "" : ", ", i);
-        appendStringInfoChar(&text, ')');
-        statement.text = MemoryContextStrdup(TopMemoryContext, text.data);
+            appendStringInfo(text, "%s$%d", i == 1 ? "" : ", ", i);
+        appendStringInfoChar(text, ')');
+        statement.text = MemoryContextStrdup(TopMemoryContext, text->data);
     }
     if (run(spi, statement, values) != 1)
         elog(ERROR, "no row of dp_rdr.%s was written", table);

@@ -1,5 +1,6 @@
 #include "catalog/domain.hpp"
 
+#include "border/listed.hpp"
 #include "catalog/collation.hpp"
 #include "catalog/facade.hpp"
 #include "catalog/foreign_part.hpp"
@@ -303,14 +304,11 @@ static void check_step(const UnitPath *path, const UnitPath *step) {
         check_type(path, step->relation, step->columns[i], get_atttype(step->parent_relation, step->parent_key[i]));
     if (covers_key(step->parent_relation, step->ncolumns, step->parent_key))
         return;
-    StringInfoData columns;
-    initStringInfo(&columns);
-    for (int i = 0; i < step->ncolumns; i++)
-        appendStringInfo(&columns, "%s%s", i == 0 ? "" : ", ", quote_identifier(step->key_names[i]));
-    refuse(path, psprintf("(%s) is no key of %s", columns.data, qualified_name(step->parent_relation)),
+    const char *columns = border::listed_names(step->key_names, step->ncolumns);
+    refuse(path, psprintf("(%s) is no key of %s", columns, qualified_name(step->parent_relation)),
            psprintf("CREATE UNIQUE INDEX ON %s (%s); a key counts in transactions that begin after it, and not on a "
                     "table with inheritance children.",
-                    qualified_name(step->parent_relation), columns.data));
+                    qualified_name(step->parent_relation), columns));
 }
 
 static void check_units(const UnitPath *path, const UnitPath *step) {

@@ -20,19 +20,18 @@ template <int Places> static void say(StringInfo json, const char *name, privacy
 
 // Describes the totals in every row that raises what its epoch promises: so that follows from the rows alone.
 static Datum describe_totals(const privacy::BoundSettings &bound) {
-    StringInfoData json;
-    initStringInfo(&json);
-    appendStringInfoString(&json, "{\"totals\": {");
+    StringInfo json = makeStringInfo();
+    appendStringInfoString(json, "{\"totals\": {");
     if (bound.epsilon_total) {
-        say(&json, "epsilon_total", *bound.epsilon_total);
-        say(&json, "rho_total", bound.rho_total);
+        say(json, "epsilon_total", *bound.epsilon_total);
+        say(json, "rho_total", bound.rho_total);
     }
-    say(&json, "rho_target", border::core([&] { return privacy::anytime_target(bound); }));
-    say(&json, "epsilon_pure", bound.epsilon_pure);
-    say(&json, "delta_conversion", bound.delta_conversion);
-    say(&json, "delta_mechanisms", bound.delta_mechanisms());
-    appendStringInfo(&json, "\"cap\": \"%s\"}}", privacy::name_of(bound.cap));
-    return DirectFunctionCall1(jsonb_in, CStringGetDatum(json.data));
+    say(json, "rho_target", border::core([&] { return privacy::anytime_target(bound); }));
+    say(json, "epsilon_pure", bound.epsilon_pure);
+    say(json, "delta_conversion", bound.delta_conversion);
+    say(json, "delta_mechanisms", bound.delta_mechanisms());
+    appendStringInfo(json, "\"cap\": \"%s\"}}", privacy::name_of(bound.cap));
+    return DirectFunctionCall1(jsonb_in, CStringGetDatum(json->data));
 }
 
 Datum raise_claim(privacy::Account account, const privacy::BoundSettings &bound, OpenOdometer *odometer) {

@@ -159,13 +159,12 @@ const char *source_of(const Side &from, const Carried &carried) {
     bytea *head = DatumGetByteaPP(from.odometer.head);
     char *hex = static_cast<char *>(palloc0(2 * VARSIZE_ANY_EXHDR(head) + 1));
     (void)hex_encode(VARDATA_ANY(head), VARSIZE_ANY_EXHDR(head), hex);
-    StringInfoData json;
-    initStringInfo(&json);
-    appendStringInfo(&json, "{\"from\": \"%s\", \"head\": \"%s\", \"releases\": " INT64_FORMAT ", \"relation\": ",
+    StringInfo json = makeStringInfo();
+    appendStringInfo(json, "{\"from\": \"%s\", \"head\": \"%s\", \"releases\": " INT64_FORMAT ", \"relation\": ",
                      from.odometer.id, hex, carried.releases);
-    escape_json(&json, from.settings->relation_name);
-    appendStringInfoChar(&json, '}');
-    return json.data;
+    escape_json(json, from.settings->relation_name);
+    appendStringInfoChar(json, '}');
+    return json->data;
 }
 
 // The roles that have a share of a domain.

@@ -122,17 +122,16 @@ WHERE public.name = 'public' AND conditional.name = 'conditional'
 ON CONFLICT (id, grantee) DO UPDATE SET (epoch, %s) = (EXCLUDED.epoch, %s))sql";
 
 const char *for_accounts(const char *text, const char *prefix) {
-    StringInfoData both;
-    initStringInfo(&both);
+    StringInfo both = makeStringInfo();
     for (const char *account : {"public", "conditional"}) {
-        appendStringInfoString(&both, both.len == 0 ? "" : ", ");
+        appendStringInfoString(both, both->len == 0 ? "" : ", ");
         for (const char *at = text; *at != '\0'; at++)
             if (*at == '@')
-                appendStringInfo(&both, "%s%s", prefix, account);
+                appendStringInfo(both, "%s%s", prefix, account);
             else
-                appendStringInfoChar(&both, *at);
+                appendStringInfoChar(both, *at);
     }
-    return both.data;
+    return both->data;
 }
 
 static uint64 run_rebuild(const border::Spi &spi, const char *sql, Parameters *parameters) {

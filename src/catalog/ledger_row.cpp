@@ -160,13 +160,12 @@ Datum sealed(const LedgerColumns &row) {
 // Hashes like dp_rdr.ledger_hash(): version, previous hash and content, with a vertical bar between them.
 Datum chained(Datum head, Datum content) {
     bytea *previous = DatumGetByteaPP(head), *said = DatumGetByteaPP(content);
-    StringInfoData all;
-    initStringInfo(&all);
-    appendStringInfo(&all, "%d|", content_version);
-    appendBinaryStringInfo(&all, VARDATA_ANY(previous), VARSIZE_ANY_EXHDR(previous));
-    appendStringInfoChar(&all, '|');
-    appendBinaryStringInfo(&all, VARDATA_ANY(said), VARSIZE_ANY_EXHDR(said));
-    return sha256_of(all.data, all.len);
+    StringInfo all = makeStringInfo();
+    appendStringInfo(all, "%d|", content_version);
+    appendBinaryStringInfo(all, VARDATA_ANY(previous), VARSIZE_ANY_EXHDR(previous));
+    appendStringInfoChar(all, '|');
+    appendBinaryStringInfo(all, VARDATA_ANY(said), VARSIZE_ANY_EXHDR(said));
+    return sha256_of(all->data, all->len);
 }
 
 } // namespace

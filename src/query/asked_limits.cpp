@@ -1,6 +1,7 @@
 #include "query/asked_limits.hpp"
 
 #include "border/each.hpp"
+#include "border/listed.hpp"
 #include "border/refuse.hpp"
 #include "catalog/access.hpp"
 #include "catalog/facade.hpp"
@@ -110,10 +111,9 @@ bool are_unit(const catalog::UnitPath *path, Oid view, const List *columns) {
 }
 
 static const catalog::UnitPath *path_now(Oid view) {
-    StringInfoData versions;
-    initStringInfo(&versions);
+    StringInfo versions = makeStringInfo();
     catalog::Reading reading = catalog::Reading::open();
-    const catalog::UnitPath *path = catalog::read_unit_path(reading, catalog::table_of_facade(view), &versions);
+    const catalog::UnitPath *path = catalog::read_unit_path(reading, catalog::table_of_facade(view), versions);
     reading.close();
     return path;
 }
@@ -137,13 +137,9 @@ List *unit_columns_now(Oid view) {
 const char *count_of_units(const catalog::UnitPath *path, const char *source) {
     if (path == nullptr || !path->direct)
         return nullptr;
-    StringInfoData text;
-    initStringInfo(&text);
-    appendStringInfoString(&text, path->ncolumns > 1 ? "count(DISTINCT (" : "count(DISTINCT ");
-    for (int i = 0; i < path->ncolumns; i++)
-        appendStringInfo(&text, "%s%s%s", i > 0 ? ", " : "", source, quote_identifier(path->names[i]));
-    appendStringInfoString(&text, path->ncolumns > 1 ? "))" : ")");
-    return text.data;
+    const char *columns = border::listed(
+        0, path->ncolumns, [&](int i) { return psprintf("%s%s", source, quote_identifier(path->names[i])); });
+    return psprintf(path->ncolumns > 1 ? "count(DISTINCT (%s))" : "count(DISTINCT %s)", columns);
 }
 
 const char *count_of_units_now(Oid view, const char *source) {

@@ -1,6 +1,7 @@
 #include "query/condition.hpp"
 
 #include "border/each.hpp"
+#include "border/listed.hpp"
 #include "border/refuse.hpp"
 #include "border/scope.hpp"
 #include "border/walk.hpp"
@@ -30,15 +31,10 @@ void check_collation(Oid collation, List *arguments, ParseState *source, int loc
 }
 
 static const char *name_of_call(Oid function, List *arguments) {
-    StringInfoData name;
-    initStringInfo(&name);
-    appendStringInfo(&name, "function %s(", get_func_name(function) ? get_func_name(function) : "?");
-    ListCell *cell;
-    foreach (cell, arguments)
-        appendStringInfo(&name, "%s%s", foreach_current_index(cell) > 0 ? ", " : "",
-                         format_type_be(exprType(static_cast<Node *>(lfirst(cell)))));
-    appendStringInfoChar(&name, ')');
-    return name.data;
+    const char *name = get_func_name(function), *types = border::listed(0, list_length(arguments), [=](int i) {
+        return format_type_be(exprType(static_cast<Node *>(list_nth(arguments, i))));
+    });
+    return psprintf("function %s(%s)", name == nullptr ? "?" : name, types);
 }
 
 // A call that meets rows must be total, whatever they hold; one of constants is evaluated before the charge.

@@ -258,8 +258,7 @@ static void print_item(StringInfo out, const Token *token, bool fill, const stru
 }
 
 char *print_date(const char *format, const struct pg_tm *tm, fsec_t microseconds) {
-    StringInfoData out;
-    initStringInfo(&out);
+    StringInfo out = makeStringInfo();
     while (*format != '\0') {
         const Token *token;
         bool fill;
@@ -267,14 +266,14 @@ char *print_date(const char *format, const struct pg_tm *tm, fsec_t microseconds
         if (next == nullptr) // not of is_date_format
             break;
         if (token != nullptr)
-            print_item(&out, token, fill, tm, microseconds);
+            print_item(out, token, fill, tm, microseconds);
         else if (*format == '"')
-            appendBinaryStringInfo(&out, format + 1, static_cast<int>(next - format) - 2);
+            appendBinaryStringInfo(out, format + 1, static_cast<int>(next - format) - 2);
         else
-            appendStringInfoChar(&out, *format);
+            appendStringInfoChar(out, *format);
         format = next;
     }
-    return out.data;
+    return out->data;
 }
 
 } // namespace dp::query

@@ -148,11 +148,10 @@ static const char *column_text(const Linked &of, AttrNumber column) {
 }
 
 static const char *equality_text(const Linked &a, const AttrNumber *of_a, const Linked &b, const AttrNumber *of_b) {
-    StringInfoData text;
-    initStringInfo(&text);
+    StringInfo text = makeStringInfo();
     for (int i = 0; i < a.path->ncolumns; i++)
-        appendStringInfo(&text, "%s%s = %s", i > 0 ? " AND " : "", column_text(a, of_a[i]), column_text(b, of_b[i]));
-    return text.data;
+        appendStringInfo(text, "%s%s = %s", i > 0 ? " AND " : "", column_text(a, of_a[i]), column_text(b, of_b[i]));
+    return text->data;
 }
 
 // Returns the collation to write for two columns; null: they are compared as they are. The database's gives way to a column's own.

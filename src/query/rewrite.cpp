@@ -386,22 +386,21 @@ static Node *to_rest(Node *node, void *context) {
 // One line for the ledger and EXPLAIN: white space outside quotes is folded. Quotes inside literals and identifiers are
 // doubled by the deparser, so counting them tells inside from outside.
 static char *on_one_line(const char *text) {
-    StringInfoData line;
-    initStringInfo(&line);
+    StringInfo line = makeStringInfo();
     char quote = '\0';
     for (const char *c = text; *c != '\0'; c++) {
         if (quote == '\0' && isspace(static_cast<unsigned char>(*c))) {
-            if (line.len > 0 && line.data[line.len - 1] != ' ')
-                appendStringInfoChar(&line, ' ');
+            if (line->len > 0 && line->data[line->len - 1] != ' ')
+                appendStringInfoChar(line, ' ');
             continue;
         }
         if (quote == '\0' && (*c == '\'' || *c == '"'))
             quote = *c;
         else if (*c == quote)
             quote = '\0';
-        appendStringInfoChar(&line, *c);
+        appendStringInfoChar(line, *c);
     }
-    return line.data;
+    return line->data;
 }
 
 const char *text_of_leaf(const Query *leaf) {

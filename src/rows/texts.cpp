@@ -1,6 +1,7 @@
 #include "rows/texts.hpp"
 
 #include "border/each.hpp"
+#include "border/listed.hpp"
 #include "border/scope.hpp"
 #include "border/walk.hpp"
 #include "query/exists.hpp"
@@ -150,11 +151,9 @@ List *written_arguments(const query::Aggregate &aggregate) {
 
 const char *written_text(const Question *question, const List *expressions) {
     border::SettingsScope settings = border::SettingsScope::enter();
-    const char *text = "";
-    ListCell *cell;
-    foreach (cell, expressions)
-        text = psprintf("%s%s%s", text, foreach_current_index(cell) > 0 ? ", " : "",
-                        text_over_views(question, static_cast<Node *>(lfirst(cell))));
+    const char *text = border::listed(0, list_length(expressions), [=](int i) {
+        return text_over_views(question, static_cast<Node *>(list_nth(expressions, i)));
+    });
     settings.leave();
     return text;
 }

@@ -1,4 +1,5 @@
 // What an analyst meets: the facade's deny(), the release of a leaf, dp_query (doc/analyst.md).
+#include "border/listed.hpp"
 #include "catalog/decimals.hpp"
 #include "border/columns.hpp"
 #include "border/scope.hpp"
@@ -164,18 +165,17 @@ static ErrorData *beside_earlier_charges(ErrorData *error, int earlier) {
     static const char nothing[] = "Nothing was charged.";
     const char *detail = error->detail == nullptr ? "" : error->detail;
     const char *said = strstr(detail, nothing);
-    StringInfoData words;
-    initStringInfo(&words);
+    StringInfo words = makeStringInfo();
     if (said != nullptr)
-        appendStringInfo(&words, "%.*sNothing was charged for this answer.%s", static_cast<int>(said - detail), detail,
+        appendStringInfo(words, "%.*sNothing was charged for this answer.%s", static_cast<int>(said - detail), detail,
                          said + strlen(nothing));
     else
-        appendStringInfoString(&words, detail);
-    appendStringInfo(&words,
+        appendStringInfoString(words, detail);
+    appendStringInfo(words,
                      earlier == 1 ? "%sThe charge of %d earlier answer of this statement stays."
                                   : "%sThe charges of %d earlier answers of this statement stay.",
-                     words.len > 0 ? " " : "", earlier);
-    error->detail = words.data;
+                     words->len > 0 ? " " : "", earlier);
+    error->detail = words->data;
     return error;
 }
 
@@ -298,14 +298,12 @@ static void check_columns(const Query *query, TupleDesc expected) {
     if (same)
         return;
     border::tell_columns_apart(desc);
-    StringInfoData columns;
-    initStringInfo(&columns);
-    for (int i = 0; i < desc->natts; i++)
-        appendStringInfo(&columns, "%s%s %s", i > 0 ? ", " : "",
-                         quote_identifier(NameStr(TupleDescAttr(desc, i)->attname)),
-                         format_type_be(TupleDescAttr(desc, i)->atttypid));
+    const char *columns = border::listed(0, desc->natts, [desc](int i) {
+        return psprintf("%s %s", quote_identifier(NameStr(TupleDescAttr(desc, i)->attname)),
+                        format_type_be(TupleDescAttr(desc, i)->atttypid));
+    });
     refuse_with(ERRCODE_DATATYPE_MISMATCH, "the declared columns do not match those of the query",
-                psprintf("Write AS (%s).", columns.data));
+                psprintf("Write AS (%s).", columns));
 }
 
 // The result type is declared there, and nowhere else.

@@ -17,12 +17,11 @@ constexpr int channel_bytes = 16;
 static const char *channel_of(const char *id, Oid relation) {
     const char *secret = psprintf("dp_rdr requests %s %u", id, relation);
     bytea *hash = DatumGetByteaPP(DirectFunctionCall1(sha256_bytea, CStringGetTextDatum(secret)));
-    StringInfoData name;
-    initStringInfo(&name);
-    appendStringInfoString(&name, "dp_rdr_");
+    StringInfo name = makeStringInfo();
+    appendStringInfoString(name, "dp_rdr_");
     for (int i = 0; i < channel_bytes; i++)
-        appendStringInfo(&name, "%02x", static_cast<unsigned char>(VARDATA_ANY(hash)[i]));
-    return name.data;
+        appendStringInfo(name, "%02x", static_cast<unsigned char>(VARDATA_ANY(hash)[i]));
+    return name->data;
 }
 
 // trace_notify, which everybody may set, prints the name.

@@ -1,4 +1,5 @@
 // Requests: looking at them, fetching their answers, deciding on them, and who reviews (doc/analyst.md, doc/controller.md).
+#include "border/listed.hpp"
 #include "border/scope.hpp"
 #include "catalog/ledger.hpp"
 #include "catalog/requests.hpp"
@@ -57,20 +58,11 @@ static void check_state_name(const char *state) {
 DP_CALL(dp_requests) {
     const char *state = text_argument(fcinfo, 0);
     check_state_name(state);
-    InitMaterializedSRF(fcinfo, 0);
-    auto *result = reinterpret_cast<ReturnSetInfo *>(fcinfo->resultinfo);
+    const ResultRows rows(fcinfo);
     static border::Statement statement(requests_sql);
     const Oid asker = GetUserId(); // in the visit it is the extension's owner
     Visit visit = Visit::read();
-    uint64 rows = run(visit, statement, asker, state);
-    int n = result->setDesc->natts;
-    auto *cells = static_cast<Datum *>(palloc(sizeof(Datum) * n));
-    auto *missing = static_cast<bool *>(palloc(sizeof(bool) * n));
-    for (uint64 i = 0; i < rows; i++) {
-        for (int c = 0; c < n; c++)
-            cells[c] = border::Spi::value(i, c + 1, &missing[c]);
-        tuplestore_putvalues(result->setResult, result->setDesc, cells, missing);
-    }
+    rows.put_as_they_are(run(visit, statement, asker, state));
     visit.leave();
     return Datum(0);
 }
@@ -111,15 +103,13 @@ void check_fetched_columns(const catalog::Requested &request, TupleDesc expected
     settings.leave();
     if (same)
         return;
-    StringInfoData columns;
-    initStringInfo(&columns);
-    if (before > 0)
-        appendStringInfo(&columns, "%s integer", first);
-    for (int i = 0; i < n; i++)
-        appendStringInfo(&columns, "%s%s %s", i + before > 0 ? ", " : "",
-                         quote_identifier(TextDatumGetCString(names[i])), format_type_be(release::type_kept(types[i])));
+    const char *columns = border::listed(-before, n, [&](int i) {
+        return i < 0 ? psprintf("%s integer", first)
+                     : psprintf("%s %s", quote_identifier(TextDatumGetCString(names[i])),
+                                format_type_be(release::type_kept(types[i])));
+    });
     refuse_with(ERRCODE_DATATYPE_MISMATCH, "the declared columns are not those of the answer",
-                psprintf("Write AS (%s).", columns.data));
+                psprintf("Write AS (%s).", columns));
 }
 
 DP_CALL(dp_fetch) {
@@ -138,14 +128,13 @@ DP_CALL(dp_answer) {
     const catalog::Requested *request = answered_request(PG_GETARG_INT64(0));
     TupleDesc desc = release::fetched_columns(*request);
     JsonColumns columns = json_columns(desc);
-    StringInfoData json;
-    initStringInfo(&json);
+    StringInfo json = makeStringInfo();
     release::each_fetched_row(*request, desc, [&](Datum *values, bool *nulls) {
-        appendStringInfoString(&json, json.len == 0 ? "[" : ", ");
-        appendStringInfoString(&json, row_json(columns, values, nulls));
+        appendStringInfoString(json, json->len == 0 ? "[" : ", ");
+        appendStringInfoString(json, row_json(columns, values, nulls));
     });
-    appendStringInfoString(&json, json.len == 0 ? "[]" : "]");
-    return DirectFunctionCall1(jsonb_in, CStringGetDatum(json.data));
+    appendStringInfoString(json, json->len == 0 ? "[]" : "]");
+    return DirectFunctionCall1(jsonb_in, CStringGetDatum(json->data));
 }
 
 // ---- deciding ------------------------------------------------------------------------------------------------------

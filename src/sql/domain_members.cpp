@@ -15,9 +15,8 @@ using catalog::UnitPath;
 
 UnitPath *declared_unit(Oid relation) {
     catalog::Reading reading = catalog::Reading::open();
-    StringInfoData versions;
-    initStringInfo(&versions);
-    UnitPath *path = catalog::read_unit_path(reading, relation, &versions);
+    StringInfo versions = makeStringInfo();
+    UnitPath *path = catalog::read_unit_path(reading, relation, versions);
     reading.close();
     return path;
 }
@@ -249,12 +248,9 @@ ORDER BY s.nspname COLLATE "C", c.relname COLLATE "C")sql";
 DP_CALL(dp_domain) {
     require_first(fcinfo, 1);
     Oid relation = protected_relation(PG_GETARG_OID(0));
-    InitMaterializedSRF(fcinfo, 0);
-    auto *result = reinterpret_cast<ReturnSetInfo *>(fcinfo->resultinfo);
+    const ResultRows rows(fcinfo);
     Visit visit = Visit::read();
-    const uint64 n = run(visit, domain_sql, relation);
-    for (uint64 i = 0; i < n; i++)
-        tuplestore_puttuple(result->setResult, SPI_tuptable->vals[i]);
+    rows.put_as_they_are(run(visit, domain_sql, relation));
     visit.leave();
     return Datum{0};
 }

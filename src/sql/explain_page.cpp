@@ -29,13 +29,12 @@ static const char *advice(const Verdict &verdict) {
                         verdict.estimate.filtered,
                         verdict.cases ? "a CASE of them, or a column with declared groups,"
                                       : "a column with declared groups");
-    StringInfoData text;
-    initStringInfo(&text);
+    StringInfo text = makeStringInfo();
     for (const char *one : {verdict.beyond, text_of_dates(verdict.style), verdict.narrowed, verdict.lacks_null,
                             verdict.clipped})
         if (one != nullptr)
-            appendStringInfo(&text, "%s%s", text.len > 0 ? "; " : "", one);
-    return text.len > 0 ? text.data : nullptr;
+            appendStringInfo(text, "%s%s", text->len > 0 ? "; " : "", one);
+    return text->len > 0 ? text->data : nullptr;
 }
 
 static const char *reason_of(const Verdict &verdict) {

@@ -141,23 +141,22 @@ void append_array(StringInfo json, const GivenArray &array) {
 }
 
 const char *json_of(const GivenProfile &given, const Profile *profile) {
-    StringInfoData json;
-    initStringInfo(&json);
-    appendStringInfoString(&json, "{\"kind\": ");
-    escape_json(&json, given.kind);
+    StringInfo json = makeStringInfo();
+    appendStringInfoString(json, "{\"kind\": ");
+    escape_json(json, given.kind);
     for (int i = 0; i < nfields; i++) {
         auto field = static_cast<ProfileField>(i);
         if (!given.has(field))
             continue;
-        appendStringInfo(&json, ", \"%s\": ", field_names[i]);
+        appendStringInfo(json, ", \"%s\": ", field_names[i]);
         if (field >= field_p)
-            append_array(&json, given.arrays[field - field_p]);
+            append_array(json, given.arrays[field - field_p]);
         else
-            append_number(&json, given.numbers[field]);
+            append_number(json, given.numbers[field]);
     }
-    appendStringInfo(&json, ", \"epsilon\": %s}",
+    appendStringInfo(json, ", \"epsilon\": %s}",
                      profile->constrains ? catalog::numeric_text(catalog::to_numeric(profile->epsilon)) : "null");
-    return json.data;
+    return json->data;
 }
 
 // ---- what it allows ------------------------------------------------------------------------------------------------

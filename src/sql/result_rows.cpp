@@ -35,6 +35,11 @@ void ResultRows::put_row(const catalog::Parameters &row) const {
     put();
 }
 
+void ResultRows::put_as_they_are(uint64 rows) const {
+    for (uint64 row = 0; row < rows; row++)
+        tuplestore_puttuple(result_->setResult, SPI_tuptable->vals[row]);
+}
+
 void ResultRows::put_all(const catalog::Visit &visit, uint64 rows) const {
     for (uint64 row = 0; row < rows; row++) {
         for (int i = 0; i < result_->setDesc->natts; i++) {

@@ -18,6 +18,8 @@ class ResultRows {
     void put() const;
     // Puts a row of these values, which are the first columns.
     template <class... T> void put(const T &...values) const { put_row(catalog::Parameters::of(values...)); }
+    // Puts the rows of the last statement, whose columns have the types of the result's.
+    void put_as_they_are(uint64 rows) const;
     // Puts the rows of the last statement, whose columns are shown as text.
     void put_all(const catalog::Visit &visit, uint64 rows) const;
 

@@ -1,5 +1,6 @@
 #include "sql/setter.hpp"
 
+#include "border/listed.hpp"
 #include "sql/call_arguments.hpp"
 
 using dp::catalog::Visit;
@@ -8,32 +9,17 @@ namespace dp::sql {
 
 // ---- options -------------------------------------------------------------------------------------------------------
 
-// Lists the columns from `first` on, each as `write` writes it.
-template <class Write> static const char *listed(const Options &options, int first, Write write) {
-    StringInfoData list;
-    initStringInfo(&list);
-    for (int i = first; i < options.n; i++) {
-        if (i > first)
-            appendStringInfoString(&list, ", ");
-        write(&list, options.list[i], i + 1);
-    }
-    return list.data;
-}
-
 const char *column_names(const Options &options) {
-    return listed(options, 0,
-                  [](StringInfo list, const Option &option, int) { appendStringInfoString(list, option.name); });
+    return border::listed(0, options.n, [&](int i) { return options.list[i].name; });
 }
 
 const char *parameters(const Options &options) {
-    return listed(options, 0,
-                  [](StringInfo list, const Option &, int parameter) { appendStringInfo(list, "$%d", parameter); });
+    return border::listed(0, options.n, [](int i) { return psprintf("$%d", i + 1); });
 }
 
 const char *assignments(const Options &options) {
-    return listed(options, options.nkeys, [](StringInfo list, const Option &option, int parameter) {
-        appendStringInfo(list, "%s = $%d", option.name, parameter);
-    });
+    return border::listed(options.nkeys, options.n,
+                          [&](int i) { return psprintf("%s = $%d", options.list[i].name, i + 1); });
 }
 
 static Oid *types_of(const Options &options) {
@@ -54,11 +40,10 @@ Row read_row(const Visit &visit, const Options &options, std::initializer_list<O
     Row row = {&options, {}, {}};
     for (const Oid &key : keys)
         row.set(static_cast<int>(&key - keys.begin()), ObjectIdGetDatum(key));
-    const char *columns = listed(options, options.nkeys, [](StringInfo list, const Option &option, int) {
-        if (option.initial == nullptr)
-            appendStringInfo(list, "p.%s", option.name);
-        else
-            appendStringInfo(list, "coalesce(p.%s, %s)", option.name, option.initial);
+    const char *columns = border::listed(options.nkeys, options.n, [&](int i) {
+        const Option &option = options.list[i];
+        return option.initial == nullptr ? psprintf("p.%s", option.name)
+                                         : psprintf("coalesce(p.%s, %s)", option.name, option.initial);
     });
     if (visit.run(psprintf("SELECT %s FROM %s", columns, from), options.nkeys, types_of(options), row.values) != 1)
         refuse_state(psprintf("the domain of %s is gone", catalog::qualified_name(*keys.begin())),
@@ -89,16 +74,15 @@ void merge_arguments(FunctionCallInfo fcinfo, Row *row) {
 }
 
 static void check_word(const Option &option, const char *word) {
-    StringInfoData hint;
-    initStringInfo(&hint);
+    StringInfo hint = makeStringInfo();
     for (const char *const *known = option.words; *known != nullptr; known++) {
         if (strcmp(*known, word) == 0)
             return;
-        appendStringInfo(&hint, "%s'%s'", known == option.words ? "Use " : known[1] == nullptr ? " or " : ", ", *known);
+        appendStringInfo(hint, "%s'%s'", known == option.words ? "Use " : known[1] == nullptr ? " or " : ", ", *known);
     }
     if (option.takes_away != nullptr)
-        appendStringInfo(&hint, "; '' takes the %s away", option.name);
-    refuse_value(psprintf("unknown %s: \"%s\"", option.name, word), psprintf("%s.", hint.data));
+        appendStringInfo(hint, "; '' takes the %s away", option.name);
+    refuse_value(psprintf("unknown %s: \"%s\"", option.name, word), psprintf("%s.", hint->data));
 }
 
 void check_values(const Row &row) {
@@ -118,9 +102,8 @@ uint64 run_with_row(const Visit &visit, const char *sql, Row *row) {
 void check_rules(const Row &row, const char *rules) {
     Row copy = row;
     Visit visit = Visit::read();
-    const char *columns = listed(*row.options, 0, [](StringInfo list, const Option &option, int parameter) {
-        appendStringInfo(list, "$%d AS %s", parameter, option.name);
-    });
+    const char *columns = border::listed(
+        0, row.options->n, [&](int i) { return psprintf("$%d AS %s", i + 1, row.options->list[i].name); });
     if (run_with_row(visit,
                      psprintf("SELECT r.message, r.detail, r.hint FROM (SELECT %s) p, LATERAL (VALUES %s) "
                               "r (broken, message, detail, hint) WHERE r.broken LIMIT 1",

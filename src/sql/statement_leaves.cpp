@@ -1,5 +1,6 @@
 #include "sql/statement_leaves.hpp"
 
+#include "border/refuse.hpp"
 #include "query/grammar.hpp"
 #include "release/resolved.hpp"
 #include "sql/controllers_question.hpp"
@@ -41,11 +42,10 @@ static release::Ask ask_of_leaf(const Statement &statement, int leaf) {
 
 // Lists the leaves, a line each.
 static const char *text_of_leaves(const Statement &statement) {
-    StringInfoData texts;
-    initStringInfo(&texts);
+    StringInfo texts = makeStringInfo();
     for (int leaf = 1; leaf <= list_length(statement.calls); leaf++)
-        appendStringInfo(&texts, "%s%d: %s", leaf == 1 ? "" : "\n", leaf, ask_of_leaf(statement, leaf).leaf);
-    return texts.data;
+        appendStringInfo(texts, "%s%d: %s", leaf == 1 ? "" : "\n", leaf, ask_of_leaf(statement, leaf).leaf);
+    return texts->data;
 }
 
 void tell_leaves(const Statement &statement) {
@@ -56,16 +56,12 @@ void tell_leaves(const Statement &statement) {
 
 [[noreturn]] static void refuse_choice(const Statement &statement, int leaf) {
     if (leaf == 0)
-        ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-                        errmsg("the statement asks %d questions, and one is needed", statement.leaves()),
-                        errdetail("%s", text_of_leaves(statement)), errhint("Pass one of them as the query.")));
+        refuse_value(psprintf("the statement asks %d questions, and one is needed", statement.leaves()),
+                     "Pass one of them as the query.", text_of_leaves(statement));
     if (statement.leaves() == 1)
-        ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("leaf must be 1, not %d", leaf),
-                        errhint("The query is one question.")));
-    ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-                    errmsg("leaf must be between 1 and %d, not %d", statement.leaves(), leaf),
-                    errdetail("%s", text_of_leaves(statement)), errhint("Leaves are counted as dp_risk() shows them.")));
-    pg_unreachable();
+        refuse_value(psprintf("leaf must be 1, not %d", leaf), "The query is one question.");
+    refuse_value(psprintf("leaf must be between 1 and %d, not %d", statement.leaves(), leaf),
+                 "Leaves are counted as dp_risk() shows them.", text_of_leaves(statement));
 }
 
 rows::Question *leaf_question(const Statement &statement, privacy::Mechanism mechanism, int leaf) {

@@ -1,4 +1,5 @@
 // Reads `unit` of dp_protect() and dp_set_unit().
+#include "border/listed.hpp"
 #include "border/versions.hpp"
 #include "catalog/registered.hpp"
 #include "sql/domain_members.hpp"
@@ -81,19 +82,9 @@ static AttrNumber *find_columns(Oid relation, const List *names) {
     return columns;
 }
 
-static const char *list_of_names(const char *const *names, int n) {
-    StringInfoData list;
-    initStringInfo(&list);
-    for (int i = 0; i < n; i++)
-        appendStringInfo(&list, "%s%s", i == 0 ? "" : ", ", quote_identifier(names[i]));
-    return list.data;
-}
-
 static const char *column_list(Oid relation, int ncolumns, const AttrNumber *columns) {
-    const char *names[catalog::max_unit_columns];
-    for (int i = 0; i < ncolumns; i++)
-        names[i] = get_attname(relation, columns[i], false);
-    return list_of_names(names, ncolumns);
+    return border::listed(0, ncolumns,
+                          [=](int i) { return quote_identifier(get_attname(relation, columns[i], false)); });
 }
 
 // ---- the table that they refer to ----------------------------------------------------------------------------------
@@ -343,7 +334,7 @@ static bool refers(const UnitPath *path) {
 }
 
 const char *unit_text(const UnitPath *path) {
-    const char *names = list_of_names(path->names, path->ncolumns);
+    const char *names = border::listed_names(path->names, path->ncolumns);
     bool there = OidIsValid(path->parent_relation) && get_rel_name(path->parent_relation) != nullptr;
     const UnitPath *parent = !there                    ? nullptr
                              : path->parent != nullptr ? path->parent
@@ -351,7 +342,7 @@ const char *unit_text(const UnitPath *path) {
     const char *const *key = !path->direct ? path->key_names : parent == nullptr ? nullptr : parent->names;
     if (parent != nullptr && key != nullptr)
         return psprintf("%s -> %s (%s)", names, qualified_name(path->parent_relation),
-                        list_of_names(key, path->ncolumns));
+                        border::listed_names(key, path->ncolumns));
     if (!OidIsValid(path->parent_relation) && refers(path))
         return psprintf("%s -> %s", names, qualified_name(path->relation));
     return names;
