@@ -139,7 +139,7 @@ void end_losses(LossSums *sums) {
 }
 
 void add_measure(const AskedQuestion &asked, int measure, double norm, double square, privacy::Share *share) {
-    const double sensitivity = static_cast<double>((*asked.question->sensitivities)[measure]),
+    const double sensitivity = static_cast<double>((*asked.question->measures)[measure].sensitivity),
                  n = static_cast<double>(asked.question->nmeasures), part = norm / sensitivity;
     const bool laplace = asked.mechanism == privacy::Mechanism::laplace;
     share->mean += part / n;
