@@ -194,14 +194,24 @@ inline Node *replace_columns(Node *node, int varno, List *targets, bool *sublink
 #endif
 }
 
-// Returns a number that is the same for statements that differ by their constants alone.
+// Returns a number that is the same for statements that differ by their constants alone. The server asserts that the setting wants it.
 inline uint64 shape_of(const Query *query) {
     Query copy = *query;
+    const int setting = compute_query_id;
+    compute_query_id = COMPUTE_QUERY_ID_ON;
+    PG_TRY();
+    {
 #if PG_VERSION_NUM >= 160000
-    (void)JumbleQuery(&copy);
+        (void)JumbleQuery(&copy);
 #else
-    (void)JumbleQuery(&copy, "");
+        (void)JumbleQuery(&copy, "");
 #endif
+    }
+    PG_FINALLY();
+    {
+        compute_query_id = setting;
+    }
+    PG_END_TRY();
     return static_cast<uint64>(copy.queryId);
 }
 

@@ -187,7 +187,7 @@ static Oid changed_collation(Relation index) {
 }
 
 bool covers_key(Oid relation, int ncolumns, const AttrNumber *columns) {
-    Relation table = table_open(relation, NoLock);
+    Relation table = table_open(relation, AccessShareLock);
     bool children = table->rd_rel->relkind != RELKIND_PARTITIONED_TABLE &&
                     find_inheritance_children(relation, AccessShareLock) != NIL;
     Snapshot snapshot = RegisterSnapshot(ActiveSnapshotSet() ? GetActiveSnapshot() : GetLatestSnapshot());

@@ -516,7 +516,7 @@ CREATE SCHEMA mine
 CREATE TABLE mine (a integer)
 CREATE PUBLICATION p FOR TABLE person
 ALTER SYSTEM SET shared_preload_libraries = ''
-ALTER DATABASE :database SET session_preload_libraries = ''
+ALTER DATABASE attack_with SET session_preload_libraries = ''
 SELECT pg_read_file('PG_VERSION')
 SELECT lo_import('/etc/passwd')
 SET session_preload_libraries = ''

@@ -174,12 +174,12 @@ SELECT count(*) FROM person_dp WHERE age = 90
 -- The four statements of the ledger's writer are planned when a keeper is new: which it is depends on the clock.
 -- C08 SAME @watched
 superuser> CREATE EXTENSION IF NOT EXISTS pg_stat_statements
-  superuser> SELECT pg_stat_statements_reset(0, (SELECT oid FROM pg_database WHERE datname = current_database()), 0)
+  superuser> SELECT pg_stat_statements_reset(0, (SELECT oid FROM pg_database WHERE datname = current_database()), 0) IS NOT NULL
   SELECT sex, count(*) FROM person_dp WHERE age = 90 GROUP BY sex
   SELECT count(DISTINCT age) FROM public_city
   SELECT calls, CASE WHEN query NOT LIKE '<insufficient%' THEN plans END, rows, toplevel, left(query, 200) FROM pg_stat_statements s JOIN pg_database d ON d.oid = dbid WHERE datname = current_database() ORDER BY 5, 3, 2, 1, 4
 superuser> CREATE EXTENSION IF NOT EXISTS pg_stat_statements
-  superuser> SELECT pg_stat_statements_reset(0, (SELECT oid FROM pg_database WHERE datname = current_database()), 0)
+  superuser> SELECT pg_stat_statements_reset(0, (SELECT oid FROM pg_database WHERE datname = current_database()), 0) IS NOT NULL
   finder> SELECT age, avg(salary) FROM person_dp GROUP BY age ORDER BY age LIMIT 0
   finder> SELECT age, count(*) FROM person_dp GROUP BY age ORDER BY 1
   superuser> SELECT calls, CASE WHEN query NOT LIKE '%dp_rdr.%' THEN plans END, rows, toplevel, query FROM pg_stat_statements s JOIN pg_database d ON d.oid = dbid WHERE datname = current_database() AND query NOT LIKE '%dp_odometer%' ORDER BY 5, 3, 2, 1, 4
