@@ -138,8 +138,8 @@ SELECT parameters::jsonb ->> 'groups' AS groups, delta_groups FROM dp_rdr.ledger
 
 -- NaN is above all numbers, also under a sign: whoever has it is in the last bucket of an array, in a group of its own, or in NULL.
 SET ROLE regress_controller;
-CREATE TABLE lengths (id integer PRIMARY KEY, km float8 NOT NULL, cost numeric NOT NULL);
-INSERT INTO lengths SELECT i, 'NaN', 'NaN' FROM generate_series(1, 1000) i;
+CREATE TABLE lengths (id integer PRIMARY KEY, km float8 NOT NULL, cost numeric NOT NULL, price numeric(8, 2) NOT NULL, n integer NOT NULL, big integer NOT NULL);
+INSERT INTO lengths SELECT i, 'NaN', 'NaN', 5, 0, 2000000000 FROM generate_series(1, 1000) i;
 SELECT dp_protect('lengths', 'lengths_dp'), dp_set_odometer('lengths', 'none', NULL, 0.9);
 SELECT dp_grant('lengths_dp', 'regress_deriver', tau => 0, epsilon_max => 100, candidates => '{100}');
 SET ROLE regress_deriver;
@@ -150,6 +150,13 @@ UNION ALL SELECT 'buckets', width_bucket(-km, -100, 0, 2)::text, count(*) FROM l
 UNION ALL SELECT 'floor', floor(-km / 10)::text, count(*) FROM lengths_dp WHERE km >= 0 AND -km >= -20 GROUP BY floor(-km / 10)
 UNION ALL SELECT 'floor, of cost', floor(-cost / 10)::text, count(*) FROM lengths_dp WHERE cost >= 0 AND -cost >= -20 GROUP BY floor(-cost / 10)
 UNION ALL SELECT 'integer', (-km)::integer::text, count(*) FROM lengths_dp WHERE km >= 0 AND -km >= -1 GROUP BY (-km)::integer;
+-- NULL of columns that have none: where a computation may fail, and nowhere else.
+SELECT 'product' AS of, (price * 2 > 3)::text AS k, count(*) FROM lengths_dp GROUP BY price * 2 > 3
+UNION ALL SELECT 'quotient', (price / n > 2)::text, count(*) FROM lengths_dp GROUP BY price / n > 2
+UNION ALL SELECT 'quotient of a constant', (price / 7 > 2)::text, count(*) FROM lengths_dp GROUP BY price / 7 > 2
+UNION ALL SELECT 'overflow', (big + big > 2)::text, count(*) FROM lengths_dp GROUP BY big + big > 2
+UNION ALL SELECT 'of bounded numbers', (big + big > 2)::text, count(*) FROM lengths_dp WHERE big BETWEEN 0 AND 5 GROUP BY big + big > 2
+UNION ALL SELECT 'any length', (cost * 2 > 3)::text, count(*) FROM lengths_dp GROUP BY cost * 2 > 3;
 SET ROLE regress_controller;
 DROP TABLE lengths CASCADE;
 SET ROLE regress_deriver;

@@ -19,9 +19,11 @@ struct Walk {
     ColumnRange of_column;
     void *context;
     NarrowRange narrow; // or null
+    int *again;         // how often arguments may be walked once more
 };
 } // namespace
 
+constexpr int most_again = 64;
 constexpr double day = 86400e6; // microseconds
 constexpr double seconds_to_2000 = 946684800;
 
@@ -476,7 +478,10 @@ static bool has_always_value(Rule rule, List *arguments, Oid result, const Span 
     }
 }
 
+// Arguments are walked once more here: not of long expressions, whose walks would double with each level.
 static Range with_nulls(Range range, Oid function, List *arguments, Oid result, const Walk *with) {
+    if (--*with->again < 0)
+        return range;
     bool nullable = !range.nullable || arguments == NIL ||
                     !has_always_value(rule_of(function), arguments, getBaseType(result), range.span, with);
     for (auto *one : border::each<Node>(nullable ? NIL : arguments))
@@ -724,12 +729,14 @@ static Range walk(Node *node, const Walk *with) {
 }
 
 Range range_of(Node *expression, ColumnRange of_column, void *context, NarrowRange narrow) {
-    const Walk with = {of_column, context, narrow};
+    int again = most_again;
+    const Walk with = {of_column, context, narrow, &again};
     return walk(expression, &with);
 }
 
 bool gives_nan(Node *expression, ColumnRange of_column, void *context, NarrowRange narrow) {
-    const Walk with = {of_column, context, narrow};
+    int again = most_again;
+    const Walk with = {of_column, context, narrow, &again};
     return may_be_nan(expression, &with);
 }
 

@@ -296,6 +296,14 @@ const Narrowed *read_conditions(const List *conditions) {
     return narrowed;
 }
 
+// Returns the least number of so many decimals from an end on. What is too large for a double to tell stays.
+static double next_decimal(double low, int decimals) {
+    constexpr double most = 1e9, exact = 1e-9;
+    const double units = low * std::pow(10.0, decimals);
+    return decimals <= 0 || !(std::fabs(units) < most) ? low
+                                                        : std::ceil(units - exact * std::fabs(units)) / std::pow(10.0, decimals);
+}
+
 void narrow(const Narrowed *narrowed, Node *expression, query::Range *range) {
     if (narrowed == nullptr)
         return;
@@ -305,7 +313,8 @@ void narrow(const Narrowed *narrowed, Node *expression, query::Range *range) {
         const Compared &one = narrowed->compared[i];
         if (!equal(one.expression, expression))
             continue;
-        const double low = Max(range->span.low, one.span.low), high = Min(range->span.high, one.span.high);
+        const double low = next_decimal(Max(range->span.low, one.span.low), range->span.decimals),
+                     high = Min(range->span.high, one.span.high);
         if (low <= high) {
             range->span.low = low;
             range->span.high = high;

@@ -114,7 +114,6 @@ KINDS = (
     ("thresholds out of order", "width_bucket(age, ARRAY[65, 18])", ""), ("thresholds of what has few values", "width_bucket(steps::numeric, ARRAY[0.5, 0.7, 3])", ""),
     ("product of whole numbers", "age * age * age > 5", ""),
     ("width_bucket of coalesce", "width_bucket(coalesce(fee, 0), -2.5, 120, 4)", ""), ("width_bucket of a shifted number", "width_bucket(hits + 1, -60000, 90000, 3)", ""), ("thresholds of coalesce", "width_bucket(coalesce(fee, 0), ARRAY[5, 20])", ""),
-    ("thresholds of nullif", "width_bucket(nullif(fee, 3), ARRAY[5, 20])", ""), ("thresholds of a choice", "width_bucket(CASE WHEN sure THEN fee ELSE 7 END, ARRAY[5, 20])", ""), ("thresholds of least", "width_bucket(least(fee, 50), ARRAY[5, 20])", ""),
     ("weekday and hour", "extract(isodow FROM came), extract(hour FROM came)", ""), ("month and year of a moment", "extract(year FROM seen), extract(month FROM seen)", ""),
 )
 
@@ -128,10 +127,12 @@ OF_DAYS = 11 # the first of them
 KINDS += tuple((f"moment {i}", f.format(m), "") for i, (m, f) in enumerate(
     (m, f) for m in MOMENTS for n, f in enumerate(FUNCTIONS) if n < OF_DAYS or m not in ("seen", "born + 3")))
 
-# Conditions on what is not listed value by value have both values, wherever WHERE leaves it (conditions.py tries none of them).
+# Conditions on what is not listed value by value have both values, and choices of it all that each has, wherever WHERE leaves it
+# (conditions.py tries none of them).
 BOTH = (
+    ("thresholds of nullif", "width_bucket(nullif(fee, 3), ARRAY[5, 20])", ""), ("thresholds of a choice", "width_bucket(CASE WHEN sure THEN fee ELSE 7 END, ARRAY[5, 20])", ""), ("thresholds of least", "width_bucket(least(fee, 50), ARRAY[5, 20])", ""),
     ("arithmetic of money", "fee * 2 > 30", "fee IS NOT NULL"), ("quotient of money", "fee / 7 > 3", "fee IS NOT NULL"), ("price and tax of money", "fee + fee * 0.19 < 50", "fee IS NOT NULL"),
-    ("money, or none", "coalesce(fee, 0) > 5", ""), ("money by a column that may be 0", "fee / nullif(age, 0) > 2", "fee IS NOT NULL"), ("money by a column that is 0", "fee / age > 2", "fee IS NOT NULL"), ("sum of whole numbers", "hits + age > 10", ""),
+    ("money, or none", "coalesce(fee, 0) > 5", ""), ("money by a column that may be 0", "fee / nullif(age, 0) > 2", "fee IS NOT NULL"), ("sum of whole numbers", "hits + age > 10", ""),
 )
 
 # What follows from nothing: each is refused.
