@@ -400,13 +400,14 @@ static bool is_short(Node *value, int times) {
     if (typmod >= VARHDRSZ)
         return ((typmod - VARHDRSZ) >> 16 & 0xffff) <= most_digits;
     if (IsA(value, CoalesceExpr) || IsA(value, MinMaxExpr))
-        return are_short(IsA(value, MinMaxExpr) ? castNode(MinMaxExpr, value)->args : castNode(CoalesceExpr, value)->args,
-                         times);
+        return are_short(
+            IsA(value, MinMaxExpr) ? castNode(MinMaxExpr, value)->args : castNode(CoalesceExpr, value)->args, times);
     const Rule rule = rule_of(value);
     List *arguments = IsA(value, OpExpr)     ? castNode(OpExpr, value)->args
                       : IsA(value, FuncExpr) ? castNode(FuncExpr, value)->args
                                              : NIL;
-    return arguments != NIL && times > 0 && (is_arithmetic(rule) || rule == Rule::kept) && are_short(arguments, times - 1);
+    return arguments != NIL && times > 0 && (is_arithmetic(rule) || rule == Rule::kept) &&
+           are_short(arguments, times - 1);
 }
 
 constexpr int most_arithmetic = 2; // its results are below 10^152
@@ -699,8 +700,8 @@ static Range range_of_node(Node *node, const Walk *with) {
     case T_OpExpr: {
         auto *call = castNode(OpExpr, node);
         set_opfuncid(call);
-        return with_nulls(range_of_call(call->opfuncid, call->args, call->opresulttype, with), call->opfuncid, call->args,
-                          call->opresulttype, with);
+        return with_nulls(range_of_call(call->opfuncid, call->args, call->opresulttype, with), call->opfuncid,
+                          call->args, call->opresulttype, with);
     }
     case T_NullIfExpr:
         return range_of_nullif(reinterpret_cast<OpExpr *>(node), with);

@@ -97,10 +97,11 @@ const char *limit_text(const rows::Question *question) {
     bool limits = question->per_unit != nullptr && several && counts_below(question);
     for (int i = 0; i < question->leaf->noutputs && question->per_unit == nullptr; i++)
         limits = limits || (units->clipped && !units->single && has_limit(question, i));
-    return limits ? psprintf("perhaps clipped: of each unit (%s) %d rows count at most, and whether many have more does "
-                             "not follow from the answer%s",
-                             rows::unit_text(units->path), rows_of_unit(question), query_of_clipped(question))
-                  : nullptr;
+    return limits
+               ? psprintf("perhaps clipped: of each unit (%s) %d rows count at most, and whether many have more does "
+                          "not follow from the answer%s",
+                          rows::unit_text(units->path), rows_of_unit(question), query_of_clipped(question))
+               : nullptr;
 }
 
 const char *quotient_text(const rows::Question *question) {
@@ -112,9 +113,10 @@ const char *quotient_text(const rows::Question *question) {
         found += measure.kind == privacy::MeasureKind::sum ||
                  (measure.kind == privacy::MeasureKind::count && !measure.of_units && !measure.of_values);
     }
-    return found < 2 ? nullptr
-                     : "counts and sums are clipped each by itself, so a quotient of two may be far off: ask avg(x), and for "
-                       "a share avg(CASE WHEN ... THEN 1.0 ELSE 0 END)";
+    return found < 2
+               ? nullptr
+               : "counts and sums are clipped each by itself, so a quotient of two may be far off: ask avg(x), and for "
+                 "a share avg(CASE WHEN ... THEN 1.0 ELSE 0 END)";
 }
 
 } // namespace dp::release

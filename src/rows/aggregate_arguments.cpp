@@ -66,8 +66,12 @@ ColumnRanges column_ranges(const catalog::Reading &reading, const Question *ques
     for (int i = 0; i < question->nsources; i++)
         last = Max(last, query::column_number(question->sources[i].source->varno,
                                               static_cast<AttrNumber>(natts_of(question->sources[i].relation))));
-    return ColumnRanges{&reading, question, static_cast<query::Range *>(palloc0(sizeof(query::Range) * (last + 1))),
-                        static_cast<bool *>(palloc0(sizeof(bool) * (last + 1))), 0, nullptr};
+    return ColumnRanges{&reading,
+                        question,
+                        static_cast<query::Range *>(palloc0(sizeof(query::Range) * (last + 1))),
+                        static_cast<bool *>(palloc0(sizeof(bool) * (last + 1))),
+                        0,
+                        nullptr};
 }
 
 query::Range range_of_column(const Var *column, void *context) {
@@ -150,8 +154,11 @@ Expression resolve_expression(ColumnRanges *columns, Node *folded, query::RowCos
     const query::Range range = range_over_columns(folded, columns);
     const privacy::Span declared = query::range_of(folded, range_of_column, columns).span;
     const Oid type = getBaseType(exprType(folded));
-    return {query::make_total(folded, nullptr, cost), bounds_of_span(range.span, type), nullptr,
-            type == NUMERICOID ? range.span.decimals : -1, another(folded),
+    return {query::make_total(folded, nullptr, cost),
+            bounds_of_span(range.span, type),
+            nullptr,
+            type == NUMERICOID ? range.span.decimals : -1,
+            another(folded),
             range.span.low != declared.low || range.span.high != declared.high};
 }
 
@@ -221,7 +228,8 @@ static const char *form_of(const char *text) {
 void refuse_unbounded(const Question *question, Node *argument, bool below) {
     const bool joined = is_joined(question);
     bool above;
-    const char *written = below ? written_text(question, list_make1(argument)) : text_as_asked(question, argument, &above);
+    const char *written =
+        below ? written_text(question, list_make1(argument)) : text_as_asked(question, argument, &above);
     const char *table = question->settings->relation_name, *form = form_of(written);
     // An aggregate of one person's rows stands in no WHERE by itself.
     const bool in_where = below || question->per_unit == nullptr || above;

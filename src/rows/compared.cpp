@@ -300,8 +300,9 @@ const Narrowed *read_conditions(const List *conditions) {
 static double next_decimal(double low, int decimals) {
     constexpr double most = 1e9, exact = 1e-9;
     const double units = low * std::pow(10.0, decimals);
-    return decimals <= 0 || !(std::fabs(units) < most) ? low
-                                                        : std::ceil(units - exact * std::fabs(units)) / std::pow(10.0, decimals);
+    return decimals <= 0 || !(std::fabs(units) < most)
+               ? low
+               : std::ceil(units - exact * std::fabs(units)) / std::pow(10.0, decimals);
 }
 
 void narrow(const Narrowed *narrowed, Node *expression, query::Range *range) {

@@ -46,8 +46,9 @@ static List *results_of(Node *choice, ColumnRanges *columns) {
     else if (IsA(choice, CaseExpr)) {
         for (auto *when : border::each<CaseWhen>(castNode(CaseExpr, choice)->args))
             results = lappend(results, when->result);
-        results = castNode(CaseExpr, choice)->defresult == nullptr ? results
-                                                                   : lappend(results, castNode(CaseExpr, choice)->defresult);
+        results = castNode(CaseExpr, choice)->defresult == nullptr
+                      ? results
+                      : lappend(results, castNode(CaseExpr, choice)->defresult);
     }
     return results;
 }

@@ -160,8 +160,7 @@ static void fill_named(const Named &named, int32 typmod, KeyDomain *domain) {
 bool named_groups(const Narrowed *narrowed, const Question *question, int key, Node *folded, KeyDomain *domain) {
     const query::Key &spec = question->leaf->keys[key];
     const bool known = has_spelling(spec.type) || getBaseType(spec.type) == INTERVALOID;
-    if (narrowed == nullptr || !known ||
-        (OidIsValid(spec.collation) && !get_collation_isdeterministic(spec.collation)))
+    if (narrowed == nullptr || !known || (OidIsValid(spec.collation) && !get_collation_isdeterministic(spec.collation)))
         return false;
     ListCell *cell;
     foreach (cell, narrowed->conjuncts) {
@@ -201,14 +200,15 @@ static void check_counts_where(ColumnRanges *columns, const Question *question, 
             continue;
         bool above;
         const char *text = shortened(text_as_asked(question, one.expression, &above));
-        refuse_value(psprintf("no person can meet the condition on %s: nothing private would be answered", text),
-                     one.span.high < can.low
-                         ? "Whoever has no row is in no row of the sub-SELECT: a LEFT JOIN from a table of people has them."
-                         : "dp_query(QUERY, max_rows => ROWS) counts more of a person's rows.",
-                     psprintf("Of one person it lies from %.15g to %.15g, as %d rows count; the condition leaves values "
-                              "from %s to %s.",
-                              can.low, can.high, question->per_unit->max_rows, end_text(INT8OID, one.span.low),
-                              end_text(INT8OID, one.span.high)));
+        refuse_value(
+            psprintf("no person can meet the condition on %s: nothing private would be answered", text),
+            one.span.high < can.low
+                ? "Whoever has no row is in no row of the sub-SELECT: a LEFT JOIN from a table of people has them."
+                : "dp_query(QUERY, max_rows => ROWS) counts more of a person's rows.",
+            psprintf("Of one person it lies from %.15g to %.15g, as %d rows count; the condition leaves values "
+                     "from %s to %s.",
+                     can.low, can.high, question->per_unit->max_rows, end_text(INT8OID, one.span.low),
+                     end_text(INT8OID, one.span.high)));
     }
 }
 
@@ -243,15 +243,15 @@ static const char *beyond_groups(const ColumnRanges *columns, Node *condition, V
     if (groups == nullptr)
         return nullptr;
     border::SettingsScope scope = border::SettingsScope::enter();
-    const KeyDomain declared =
-        declared_domain(groups, column->vartype, column->vartypmod, column->varcollid, name);
+    const KeyDomain declared = declared_domain(groups, column->vartype, column->vartypmod, column->varcollid, name);
     scope.leave();
     KeyDomain asked;
     fill_named(named, column->vartypmod, &asked);
     for (int i = 0; i < asked.count; i++)
         if (declared.find(asked.values[i], false) >= 0)
             return nullptr;
-    return psprintf("a condition leaves none of the groups declared of %s (%s)", quote_identifier(name), some_of(groups));
+    return psprintf("a condition leaves none of the groups declared of %s (%s)", quote_identifier(name),
+                    some_of(groups));
 }
 
 static const char *beyond_bounds(ColumnRanges *columns, const Compared &one) {

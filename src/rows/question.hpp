@@ -131,7 +131,7 @@ struct Question {
     AttrNumber
         undeclared; // a column of a table: the first key whose groups nobody declared, when thresholded; 0: an expression
     int undeclared_key; // its number; -1: together they have too many
-    const char *beyond; // what conditions leave nothing of (rows/narrowed); null: of all that is declared they leave something
+    const char *beyond; // text_of_beyond(), of rows/narrowed
     KeyDomain *domains; // per key, when not thresholded
     int ngroups;        // of the answer: 1 without keys; 0 when thresholded
     bool tupled;   // the groups are tuples of public tables or of keys of one column, with all values of the other keys (rows/public_values)

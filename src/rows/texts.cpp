@@ -119,15 +119,15 @@ const char *text_as_asked(const Question *question, Node *node, bool *above) {
     Node *over = nullptr;
     if (question->per_unit != nullptr) {
         for (auto *target : border::each<TargetEntry>(below->targetList))
-            context.targets = lappend(context.targets,
-                                      aggregates_as_columns(reinterpret_cast<Node *>(copyObject(target->expr)),
-                                                            question->leaf->per_unit->columns));
+            context.targets =
+                lappend(context.targets, aggregates_as_columns(reinterpret_cast<Node *>(copyObject(target->expr)),
+                                                               question->leaf->per_unit->columns));
         over = targets_as_columns(node, &context);
     }
     *above = !context.others;
     border::SettingsScope settings = border::SettingsScope::enter();
-    const char *text = *above ? text_of_target(list_make1(entry_of_people(below)), over)
-                              : text_over_views(question, node);
+    const char *text =
+        *above ? text_of_target(list_make1(entry_of_people(below)), over) : text_over_views(question, node);
     settings.leave();
     return text;
 }

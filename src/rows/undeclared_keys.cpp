@@ -95,19 +95,21 @@ static const char *own_remedy(const Question *question) {
     const int key = question->undeclared_key;
     const char *named = key_in_where(question);
     if (named == nullptr)
-        return key < 0 ? psprintf("The keys have more than %d groups together: leave fewer by WHERE. ", max_coordinates) : "";
+        return key < 0 ? psprintf("The keys have more than %d groups together: leave fewer by WHERE. ", max_coordinates)
+                       : "";
     if (const char *part = bounded_part(question, key))
         return psprintf("Bound it: WHERE %s BETWEEN LOW AND HIGH; or name the groups: WHERE %s IN (VALUE, ...). ", part,
                         named);
     const Oid type = getBaseType(question->leaf->keys[key].type);
-    const char *part = !IsA(question->leaf->keys[key].expression, Var)              ? nullptr
-                       : type == TIMESTAMPOID || type == TIMESTAMPTZOID             ? "date_trunc('month', %s)"
+    const char *part = !IsA(question->leaf->keys[key].expression, Var)                ? nullptr
+                       : type == TIMESTAMPOID || type == TIMESTAMPTZOID               ? "date_trunc('month', %s)"
                        : type == NUMERICOID || type == FLOAT4OID || type == FLOAT8OID ? "floor(%s)"
-                                                                                    : nullptr;
+                                                                                      : nullptr;
     if (part == nullptr)
         return psprintf("Name the groups: WHERE %s IN (VALUE, ...). ", named);
-    return psprintf("Group by %s, bounded by WHERE %s BETWEEN LOW AND HIGH; or name the groups: WHERE %s IN (VALUE, ...). ",
-                    psprintf(part, named), named, named);
+    return psprintf(
+        "Group by %s, bounded by WHERE %s BETWEEN LOW AND HIGH; or name the groups: WHERE %s IN (VALUE, ...). ",
+        psprintf(part, named), named, named);
 }
 
 // Begins what comes behind a remedy of one's own, or alone.
@@ -120,12 +122,14 @@ static const char *remedy_of_column(const Question *question, const char *or_del
     const char *column = quote_identifier(column_name(question, question->undeclared));
     const char *call = ask_for_groups(question, question->undeclared);
     if (call == nullptr)
-        return psprintf("Each group of %s would be of one person: count(DISTINCT %s) counts them, with FILTER (WHERE ...) "
-                        "those of whom it holds; or group by what many people share.",
-                        column, column);
+        return psprintf(
+            "Each group of %s would be of one person: count(DISTINCT %s) counts them, with FILTER (WHERE ...) "
+            "those of whom it holds; or group by what many people share.",
+            column, column);
     const char *own = own_remedy(question);
     return psprintf("%s%s %s, unless its values name people, whom count(DISTINCT %s) counts%s.", own,
-                    remedy_of_others(own, asks ? "Ask the controller for" : "Declare them with"), call, column, or_delta);
+                    remedy_of_others(own, asks ? "Ask the controller for" : "Declare them with"), call, column,
+                    or_delta);
 }
 
 const char *groups_remedy(const Question *question, bool delta) {

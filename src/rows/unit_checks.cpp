@@ -221,12 +221,13 @@ static const char *rows_text(const Question *question, const Units *units) {
     if (!is_spread(question))
         return psprintf("a person's %s beyond max_rows are scaled down to %d", rows, units->max_rows);
     const int per_group = question->rows_per_group;
-    const char *of = units->max_rows_per_group > 0   ? "max_rows times max_rows_per_group"
-                     : per_group == units->max_rows ? "the square of max_rows"
-                                                    : psprintf("max_rows times the %d that keys leave in one group", per_group);
+    const char *of = units->max_rows_per_group > 0 ? "max_rows times max_rows_per_group"
+                     : per_group == units->max_rows
+                         ? "the square of max_rows"
+                         : psprintf("max_rows times the %d that keys leave in one group", per_group);
     const bool known = units->max_rows_per_group > 0 || per_group < units->max_rows || per_group == 1;
-    return psprintf("a person's %s are scaled down where the squares of how many are in each group add up to more than %s, "
-                    INT64_FORMAT "%s",
+    return psprintf("a person's %s are scaled down where the squares of how many are in each group add up to more than "
+                    "%s, " INT64_FORMAT "%s",
                     rows, of, int64{units->max_rows} * per_group,
                     known ? "" : "; a smaller max_rows_per_group makes noise smaller");
 }
