@@ -72,7 +72,7 @@ struct Facts {
     Charged paid;
     privacy::Delta delta;
     bool thresholded;
-    bool of_people;  // the threshold is on a number of units that may have several rows
+    bool of_people; // the threshold is on a number of units that may have several rows
     int64 threshold; // that the noisy number of rows of a group must reach to appear; 0: all groups do
     int noutputs;    // of the leaf
     double *error95; // of each output; of an average where it is least accurate; NaN: a key

@@ -64,8 +64,8 @@ const char *null_text(const rows::Question *question) {
 
 // Says how far ranks are off, if that is more than half of all rows.
 static const char *rank_text(const rows::Question *question, const privacy::ReleasePlan *plan) {
-    const double rows =
-        static_cast<double>(question->settings->people) * (question->units == nullptr ? 1 : question->units->max_rows);
+    const double rows = static_cast<double>(question->settings->people) *
+                        (question->units == nullptr ? 1 : question->units->max_rows);
     double worst = 0;
     for (int j = 0; plan != nullptr && j < question->nmeasures; j++) {
         const privacy::Measure &measure = (*question->measures)[j];
@@ -110,20 +110,19 @@ static const char *coarse_text(const Judge *judge, int output) {
     const char *name = label(judge->question, output);
     const double error95 = judge->facts->error95[output];
     if (!std::isnan(judge->numbers[output].room))
-        return psprintf("coarse: of the averages (%s) " INT64_FORMAT " are right to no more than 15 %% of themselves",
-                        name, seen.coarse);
+        return psprintf("coarse: of the averages (%s) " INT64_FORMAT " are right to no more than 15 %% of themselves", name,
+                        seen.coarse);
     if (seen.coarse == 1 && seen.coarse_weight == seen.weight)
         return psprintf("coarse: error95 (%s) is %.0f %% of the number %s", about(error95),
                         100 * error95 / seen.coarse_weight, name);
-    return psprintf("coarse: error95 (%s) is more than 15 %% of " INT64_FORMAT
-                    " numbers (%s), which are %.0f %% of all",
+    return psprintf("coarse: error95 (%s) is more than 15 %% of " INT64_FORMAT " numbers (%s), which are %.0f %% of all",
                     about(error95), seen.coarse, name, 100 * seen.coarse_weight / seen.weight);
 }
 
 // ---- what is known before the first row ----------------------------------------------------------------------------
 
-static Number describe(const rows::Question *question, const privacy::ReleasePlan *plan, bool means, const Facts &facts,
-                       int output) {
+static Number describe(const rows::Question *question, const privacy::ReleasePlan *plan, bool means,
+                       const Facts &facts, int output) {
     const double none = std::numeric_limits<double>::quiet_NaN();
     Number number = {0, 0, none, none, none};
     const query::Output &column = question->leaf->outputs[output];
@@ -136,7 +135,8 @@ static Number describe(const rows::Question *question, const privacy::ReleasePla
     const privacy::Aggregate fn = question->leaf->aggregates[column.index].fn;
     const bool paired = measure.kind == privacy::MeasureKind::pair || measure.kind == privacy::MeasureKind::triple;
     if (!measure.has_parts() && measure.kind != privacy::MeasureKind::quantile)
-        number.exponent = privacy::unit_exponent(measure, question->bounds[j]) - (means ? mean_bits(question, j) : 0);
+        number.exponent =
+            privacy::unit_exponent(measure, question->bounds[j]) - (means ? mean_bits(question, j) : 0);
     number.error95 = number.shown = facts.error95[output];
     if (paired && std::isnan(number.error95) && plan != nullptr)
         number.shown = border::core([&] { return count_halfwidth(question, *plan, column.index); });
@@ -162,8 +162,7 @@ static void widen(Judge *judge) {
 
 Judge *begin_judging(const rows::Question *question, const Terms &terms, const privacy::ReleasePlan *plan, bool means,
                      Facts *facts) {
-    if (!is_public(terms) || question->groups_only ||
-        question->settings == nullptr) // null: drawn again (release/redraw)
+    if (!is_public(terms) || question->groups_only || question->settings == nullptr) // null: drawn again (release/redraw)
         return nullptr;
     const query::Leaf *leaf = question->leaf;
     auto *judge = static_cast<Judge *>(palloc0(sizeof(Judge)));
@@ -210,7 +209,8 @@ bool shows_row(Judge *judge, const privacy::int128 *noisy) {
         const Number &number = judge->numbers[i];
         if (std::isnan(number.shown) || (std::isnan(number.error95) && !judge->hides))
             continue;
-        const double value = number_of(judge->question, leaf->outputs[i].index, noisy + number.first, number.exponent);
+        const double value =
+            number_of(judge->question, leaf->outputs[i].index, noisy + number.first, number.exponent);
         const double distance = std::fabs(value);
         numbers = true;
         stays = stays || distance > number.shown;

@@ -66,12 +66,8 @@ ColumnRanges column_ranges(const catalog::Reading &reading, const Question *ques
     for (int i = 0; i < question->nsources; i++)
         last = Max(last, query::column_number(question->sources[i].source->varno,
                                               static_cast<AttrNumber>(natts_of(question->sources[i].relation))));
-    return ColumnRanges{&reading,
-                        question,
-                        static_cast<query::Range *>(palloc0(sizeof(query::Range) * (last + 1))),
-                        static_cast<bool *>(palloc0(sizeof(bool) * (last + 1))),
-                        0,
-                        nullptr};
+    return ColumnRanges{&reading, question, static_cast<query::Range *>(palloc0(sizeof(query::Range) * (last + 1))),
+                        static_cast<bool *>(palloc0(sizeof(bool) * (last + 1))), 0, nullptr};
 }
 
 query::Range range_of_column(const Var *column, void *context) {
@@ -154,11 +150,8 @@ Expression resolve_expression(ColumnRanges *columns, Node *folded, query::RowCos
     const query::Range range = range_over_columns(folded, columns);
     const privacy::Span declared = query::range_of(folded, range_of_column, columns).span;
     const Oid type = getBaseType(exprType(folded));
-    return {query::make_total(folded, nullptr, cost),
-            bounds_of_span(range.span, type),
-            nullptr,
-            type == NUMERICOID ? range.span.decimals : -1,
-            another(folded),
+    return {query::make_total(folded, nullptr, cost), bounds_of_span(range.span, type), nullptr,
+            type == NUMERICOID ? range.span.decimals : -1, another(folded),
             range.span.low != declared.low || range.span.high != declared.high};
 }
 

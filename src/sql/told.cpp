@@ -115,8 +115,7 @@ static void say_hidden(const query::Leaf *leaf, const release::Judged &judged, q
         add(said, psprintf("dp_rdr.noise = hide left out " INT64_FORMAT " of " INT64_FORMAT
                            " rows: nothing in them is more than noise, which does not make them 0",
                            judged.hidden, judged.rows));
-    else if (judged.seen != nullptr && noise_rows() == NoiseRows::hide && use == query::Use::computed &&
-             leaf->nkeys > 0)
+    else if (judged.seen != nullptr && noise_rows() == NoiseRows::hide && use == query::Use::computed && leaf->nkeys > 0)
         add(said, "dp_rdr.noise = hide left out nothing: the statement aggregates or joins the answer");
 }
 
