@@ -52,6 +52,10 @@ SELECT people, round(epsilon::numeric, 6) AS epsilon, rho, delta, round(posterio
 SELECT record, individuals, round(epsilon::numeric, 6) AS epsilon, answers, conditional FROM dp_loss_records('census', 1);
 SELECT round((at_total / epsilon)::numeric, 6) AS goes_on FROM dp_loss('census', 35) WHERE people = 1;
 
+-- The report draws it.
+SELECT array_to_string(ARRAY(SELECT regexp_replace(m[1], '<[^>]*>', ' ', 'g') FROM regexp_matches(part, '<tr>(.*?)</tr>', 'g') m), E'\n') AS losses
+FROM regexp_matches(dp_report('census'), '<section id="losses">(.*?)</section>') s (s), LATERAL (SELECT s[1]) p (part);
+
 -- Where a person has several rows what counts is what is left of them. NULLs are no numbers.
 SET client_min_messages = warning;
 CREATE TABLE stay (person integer, cost integer, ward text, a integer, b integer);

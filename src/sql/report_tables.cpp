@@ -1,6 +1,7 @@
 // Makes the parts of a report that are about the table whatever is asked: settings, spending, denials, requests, audit.
 #include "border/scope.hpp"
 #include "catalog/access.hpp"
+#include "sql/refusal.hpp"
 #include "sql/report.hpp"
 
 namespace dp::sql {
@@ -65,6 +66,23 @@ SELECT 'who reads rows', coalesce('The rows themselves, without noise, are read 
     'Nobody else reads the rows.'))sql",
      {"about", "what holds"},
      "--"},
+    {"losses",
+     "What was told of each person",
+     "How far all answers so far went, at most (dp_loss): for half of the people, for nine tenths and so on. The last line is what the odometer "
+     "has for everybody. A suspicion of one half that a person is in these data, by somebody who knew all else, became at most the number beside. "
+     "These numbers follow from the rows, so nobody but the owner may see them. Who sets a total, a tau or a policy because of them breaks the "
+     "guarantee.",
+     "Nothing can be told.",
+     false,
+     R"sql(
+WITH o AS (SELECT coalesce(epsilon_anytime, epsilon::float8) AS spent FROM %1$s.dp_odometer($1) WHERE account = 'public'),
+l AS MATERIALIZED (SELECT l.people, l.epsilon, l.posterior50 FROM %1$s.dp_loss($1) l
+                   UNION ALL SELECT NULL, spent, 1 / (1 + exp(-least(spent, 500))) FROM o)
+SELECT CASE WHEN people IS NULL THEN 'anybody' WHEN people = 1 THEN 'all' ELSE concat(people * 100, ' %%') END, round(epsilon::numeric, 3)::text,
+       round(posterior50::numeric, 3)::text, repeat('=', ceil(40 * epsilon / nullif(max(epsilon) OVER (), 0))::int)
+FROM l ORDER BY people NULLS LAST)sql",
+     {"people", "epsilon", "suspicion", "up to what anybody was told"},
+     "----"},
     {"settings",
      "Settings",
      "All that is set for the tables with data of the same people, what is used of their totals, and who reads their "
@@ -168,7 +186,7 @@ static void add_rows(picture::Data *grid, const Source &source, const border::Sp
 
 static void add_table(picture::Report *report, const ReportCall &call, const Source &source) {
     picture::Data *grid = border::core([&] {
-        auto &grids = &source == sources ? report->first : report->tables;
+        auto &grids = &source <= sources + 1 ? report->first : report->tables; // what holds, and what was told
         grids.push_back(grid_of(source));
         return &grids.back();
     });
@@ -181,11 +199,15 @@ static void add_table(picture::Report *report, const ReportCall &call, const Sou
         return;
     }
     const char *schema = quote_identifier(get_namespace_name(get_func_namespace(call.function)));
-    border::SettingsScope settings = border::SettingsScope::enter_for_catalog();
-    border::Spi spi = border::Spi::connect();
-    add_rows(grid, source, spi, spi.run(psprintf(source.sql, schema), false, 1, types, values));
-    spi.finish();
-    settings.leave();
+    const char *refusal = refusal_of([&] { // an empty table, say, has nobody of whom something was told
+        border::SettingsScope settings = border::SettingsScope::enter_for_catalog();
+        border::Spi spi = border::Spi::connect();
+        add_rows(grid, source, spi, spi.run(psprintf(source.sql, schema), false, 1, types, values));
+        spi.finish();
+        settings.leave();
+    });
+    if (refusal != nullptr)
+        border::core([&] { grid->texts["nothing"] = refusal; });
 }
 
 void add_tables(picture::Report *report, const ReportCall &call) {
