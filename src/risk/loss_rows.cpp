@@ -45,6 +45,7 @@ struct Scan {
     List *sets;    // ColumnSet *
     TupleTableSlot *row;
     ExprContext *context;
+    MemoryContext known; // of all sets
     StringInfoData bytes;
     int64 rows;
 };
@@ -191,37 +192,37 @@ static Known *place_of(const Scan *scan, const ColumnSet *set, uint64 hash) {
     }
 }
 
-static void empty(ColumnSet *set, uint64 capacity) {
+// Begins to know rows anew, twice as many if there is room.
+static void empty(const Scan *scan, ColumnSet *set) {
     MemoryContextReset(set->memory);
-    set->capacity = capacity;
+    if (MemoryContextMemAllocated(scan->known, true) + 2 * sizeof(Known) * set->capacity < get_hash_memory_limit())
+        set->capacity *= 2;
     set->nknown = 0;
     set->known = static_cast<Known *>(
-        MemoryContextAllocExtended(set->memory, sizeof(Known) * capacity, MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO));
+        MemoryContextAllocExtended(set->memory, sizeof(Known) * set->capacity, MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO));
 }
 
 static void add_loss_of_set(Scan *scan, ColumnSet *set, privacy::PersonLoss *loss) {
     constexpr uint64 looks = 65536;
-    if (set->met++ >= looks && set->found < set->met / 2) // most rows are different
+    if (set->met++ >= looks && set->found < set->met / 2) { // most rows are different
+        MemoryContextReset(set->memory);
         return privacy::add(loss, loss_of_values(scan, set));
+    }
     write_columns(scan, set);
-    const uint64 hash =
-        hash_bytes_extended(reinterpret_cast<const unsigned char *>(scan->bytes.data), scan->bytes.len, 0);
-    Known *known = place_of(scan, set, hash);
-    if (known->bytes != nullptr) {
-        set->found++;
-        return privacy::add(loss, known->loss);
-    }
-    const privacy::PersonLoss more = loss_of_values(scan, set);
-    privacy::add(loss, more);
-    const Size share = get_hash_memory_limit() / list_length(scan->sets);
-    if (MemoryContextMemAllocated(set->memory, false) > share || set->nknown * 2 >= set->capacity) {
-        empty(set, set->capacity);
-        known = place_of(scan, set, hash);
-    }
     const auto size = static_cast<Size>(scan->bytes.len);
-    *known = {hash, size, static_cast<char *>(MemoryContextAlloc(set->memory, size + 1)), more};
-    memcpy(known->bytes, scan->bytes.data, size);
-    set->nknown++;
+    const uint64 hash = hash_bytes_extended(reinterpret_cast<const unsigned char *>(scan->bytes.data), scan->bytes.len, 0);
+    Known *known = place_of(scan, set, hash);
+    if (known->bytes == nullptr) {
+        if (++set->nknown * 4 > set->capacity * 3 ||
+            MemoryContextMemAllocated(scan->known, true) > get_hash_memory_limit()) {
+            empty(scan, set);
+            known = place_of(scan, set, hash);
+        }
+        *known = {hash, size, static_cast<char *>(MemoryContextAlloc(set->memory, size + 1)), loss_of_values(scan, set)};
+        memcpy(known->bytes, scan->bytes.data, size);
+    } else
+        set->found++;
+    privacy::add(loss, known->loss);
 }
 
 static void take_row(void *reader, Datum *values, bool *nulls) {
@@ -275,12 +276,9 @@ static void begin_set(Scan *scan, ColumnSet *set) {
     TupleTableSlot *values = MakeSingleTupleTableSlot(ExecTypeFromTL(set->targets), &TTSOpsVirtual);
     set->projection =
         ExecBuildProjectionInfo(set->targets, scan->context, values, nullptr, scan->row->tts_tupleDescriptor);
-    set->memory = AllocSetContextCreate(CurrentMemoryContext, "dp_rdr losses", ALLOCSET_DEFAULT_SIZES);
-    const Size share = get_hash_memory_limit() / list_length(scan->sets);
-    uint64 capacity = 1024;
-    while (capacity * 2 * sizeof(Known) < share / 2)
-        capacity *= 2;
-    empty(set, Min(capacity, uint64{1} << 22));
+    set->memory = AllocSetContextCreate(scan->known, "dp_rdr losses", ALLOCSET_DEFAULT_SIZES);
+    set->capacity = 128;
+    empty(scan, set);
 }
 
 int64 read_losses_of_rows(const rows::Question *table, const List *asked, LossSums *sums) {
@@ -293,12 +291,12 @@ int64 read_losses_of_rows(const rows::Question *table, const List *asked, LossSu
     scan.context = CreateExprContext(state);
     scan.row = MakeSingleTupleTableSlot(describe(scan.columns), &TTSOpsVirtual);
     scan.context->ecxt_scantuple = scan.row;
+    scan.known = AllocSetContextCreate(CurrentMemoryContext, "dp_rdr losses", ALLOCSET_SMALL_SIZES);
     initStringInfo(&scan.bytes);
     foreach (cell, scan.sets)
         begin_set(&scan, static_cast<ColumnSet *>(lfirst(cell)));
     (void)run_query(scan_query(table, &scan), InvalidOid, take_row, &scan, table->checked);
-    foreach (cell, scan.sets)
-        MemoryContextDelete(static_cast<ColumnSet *>(lfirst(cell))->memory);
+    MemoryContextDelete(scan.known);
     FreeExecutorState(state);
     return scan.rows;
 }
