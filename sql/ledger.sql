@@ -252,7 +252,7 @@ WHERE (h.query, h.outcome, h.rows_seen, h.public) IS DISTINCT FROM (o.query, o.o
 SET ROLE regress_controller;
 CREATE VIEW recorded AS
 SELECT relation, row_number() OVER (PARTITION BY relation ORDER BY id) AS n, account, kind, algorithm, mechanism, epsilon, epsilon_worst,
-       delta, delta_noise, delta_groups, rho, parameters, guarantee, replace(query, 'outbreak', 'healthy') AS query
+       delta, delta_noise, delta_groups, rho, parameters - 'declared' AS parameters, guarantee, replace(query, 'outbreak', 'healthy') AS query
 FROM dp_rdr.ledger WHERE account = 'public' AND relation IN ('public.healthy', 'public.outbreak');
 SELECT count(*) AS charges, count(*) FILTER (WHERE to_jsonb(h) - 'relation' <> to_jsonb(o) - 'relation') AS differences
 FROM (SELECT * FROM recorded WHERE relation = 'public.healthy') h FULL JOIN (SELECT * FROM recorded WHERE relation = 'public.outbreak') o USING (n);

@@ -45,7 +45,7 @@ SELECT query, count(*), sum(epsilon) FROM dp_rdr.ledger WHERE relation = 'public
 SELECT count(*), count(*) FILTER (WHERE abs(l.epsilon - e.epsilon) > 1e-7) AS different, count(*) FILTER (WHERE answers <> 20 + 20 * (age > 40)::int
          + 10 * ((sex = 'Male')::int + (sex = 'Female')::int + (hours_per_week >= 50)::int + (capital_gain > 0)::int + 1
                  + (capital_gain > 0 OR age < 30)::int)) AS miscounted
-FROM dp_loss_records('census', 40000) l JOIN expected e ON e.id = (l.record ->> 'id')::int JOIN census c USING (id);
+FROM dp_loss_records('census', 2000) l JOIN expected e ON e.id = (l.record ->> 'id')::int JOIN census c USING (id);
 SELECT people, round(epsilon::numeric, 6) AS epsilon, rho, delta, round(posterior50::numeric, 6) AS posterior50,
        abs(epsilon - (SELECT percentile_disc(people) WITHIN GROUP (ORDER BY e.epsilon) FROM expected e)) < 1e-8 AS expected,
        abs(at_total - epsilon * 20 / 17.5) < 1e-8 AS goes_on FROM dp_loss('census');
@@ -54,7 +54,7 @@ SELECT round((at_total / epsilon)::numeric, 6) AS goes_on FROM dp_loss('census',
 
 -- The report draws it.
 SELECT array_to_string(ARRAY(SELECT regexp_replace(m[1], '<[^>]*>', ' ', 'g') FROM regexp_matches(part, '<tr>(.*?)</tr>', 'g') m), E'\n') AS losses
-FROM regexp_matches(dp_report('census'), '<section id="losses">(.*?)</section>') s (s), LATERAL (SELECT s[1]) p (part);
+FROM regexp_matches(dp_report('census', losses => true), '<section id="losses">(.*?)</section>') s (s), LATERAL (SELECT s[1]) p (part);
 
 -- Where a person has several rows what counts is what is left of them. NULLs are no numbers.
 SET client_min_messages = warning;

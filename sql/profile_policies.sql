@@ -11,7 +11,7 @@ CREATE VIEW clinic_policies AS SELECT view, grantee, tau, tau_var, selection, ep
 WHERE view::text LIKE 'clinic%' ORDER BY view::text, grantee::text;
 GRANT SELECT ON clinic_policies TO regress_controller;
 SET ROLE regress_controller;
-CREATE VIEW clinic_charges AS SELECT role_name, kind, algorithm, epsilon, epsilon_worst, delta, parameters - 'measures' AS parameters, guarantee, basis
+CREATE VIEW clinic_charges AS SELECT role_name, kind, algorithm, epsilon, epsilon_worst, delta, parameters - 'measures' - 'declared' AS parameters, guarantee, basis
 FROM dp_rdr.ledger WHERE relation = 'public.clinic' ORDER BY id;
 
 -- ---------------------------------------------------------------------------------------------------------------------

@@ -150,7 +150,7 @@ SELECT jsonb_array_length(a) AS rows, a -> 0 ->> 'error95' AS error95, (a -> 0 -
 SELECT told(format('SELECT * FROM dp_redraw(%s) AS (draw int, dp float8, exact float8, error95 float8)', :mean)) ~ '^55000 request \d+ is a signal';
 SELECT state, epsilon, basis, error95[1], error95[3] FROM dp_requests(NULL) WHERE request IN (:mean, :top, :stands) ORDER BY request;
 SET SESSION AUTHORIZATION signal_owner;
-SELECT regexp_replace(query, '\d{4}', 'first') AS query, kind, epsilon, account, guarantee, parameters - 'request' - 'parent' AS parameters, (parameters ->> 'parent')::bigint = :first AS parent
+SELECT regexp_replace(query, '\d{4}', 'first') AS query, kind, epsilon, account, guarantee, parameters - 'request' - 'parent' - 'declared' AS parameters, (parameters ->> 'parent')::bigint = :first AS parent
     FROM dp_rdr.ledger WHERE relation = 'public.signal_ward' AND parameters ? 'task' ORDER BY id;
 
 SET SESSION AUTHORIZATION signal_ann;

@@ -917,7 +917,7 @@ COMMENT ON FUNCTION dp_risk_summary IS
     'the range of the risks at each epsilon, drawn on one logarithmic scale, beside the error and the exact answer with it';
 
 CREATE FUNCTION dp_report(relation regclass, query text = NULL, request bigint = NULL, tau float8 = NULL, mechanism text = NULL,
-                          delta numeric = NULL, epsilons numeric[] = NULL, records integer = 20)
+                          delta numeric = NULL, epsilons numeric[] = NULL, records integer = 20, losses boolean = false)
     RETURNS text LANGUAGE C AS 'MODULE_PATHNAME';
 COMMENT ON FUNCTION dp_report IS
     'a page of HTML for the controller alone: the risk of a query or a request, what is set, who spent what; spends nothing';

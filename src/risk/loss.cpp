@@ -5,6 +5,7 @@
 #include "risk/unit_changes.hpp"
 #include "rows/cell_spec.hpp"
 #include "rows/engine.hpp"
+#include "rows/may_read.hpp"
 #include "rows/unit_contribution.hpp"
 
 namespace dp::risk {
@@ -55,7 +56,9 @@ static List *statements_for(const List *asked) {
     return statements;
 }
 
+// Checks that the caller owns the rows, and that they are on this server.
 static void check_is_here(const rows::Question *question) {
+    (void)rows::OwnRows(question);
     if (!question->remote && !rows::is_elsewhere(question))
         return;
     refuse_form(psprintf("what people of %s have lost is not computed where other servers keep rows",
@@ -93,6 +96,9 @@ static int64 read_all(const rows::Question *people, const List *statements, Loss
 
 int64 read_losses(const rows::Question *people, const List *asked, TakeLoss take, void *sink) {
     check_is_here(people);
+    ListCell *cell;
+    foreach (cell, asked)
+        check_is_here(static_cast<const AskedQuestion *>(lfirst(cell))->question);
     const List *statements = statements_for(asked);
     TupleDesc key = person_key(people);
     LossSort sort = {};

@@ -1,4 +1,4 @@
-// What people bear whose rows are the table's: all questions in one scan, each evaluated once for all rows with the same values.
+// Computes what people bear whose rows are the table's: all questions in one scan, each evaluated once for all rows with the same values.
 #include <cmath>
 
 #include "border/walk.hpp"
@@ -99,7 +99,7 @@ static ColumnSet *set_of(Scan *scan, Bitmapset *columns) {
     return set;
 }
 
-// What a row brings to each measure, NULL where it brings nothing: a CASE over WHERE and the declared keys.
+// Adds expressions for what a row brings to each measure: NULL where it brings nothing, by a CASE over WHERE and the declared keys.
 static void add_question(Scan *scan, const AskedQuestion *asked) {
     const rows::Question *question = asked->question;
     List *values = NIL, *arguments = NIL;
@@ -276,7 +276,7 @@ static void begin_set(Scan *scan, ColumnSet *set) {
     TupleTableSlot *values = MakeSingleTupleTableSlot(ExecTypeFromTL(set->targets), &TTSOpsVirtual);
     set->projection =
         ExecBuildProjectionInfo(set->targets, scan->context, values, nullptr, scan->row->tts_tupleDescriptor);
-    set->memory = AllocSetContextCreate(scan->known, "dp_rdr losses", ALLOCSET_DEFAULT_SIZES);
+    set->memory = AllocSetContextCreate(scan->known, "dp_rdr losses", ALLOCSET_SMALL_SIZES);
     set->capacity = 128;
     empty(scan, set);
 }

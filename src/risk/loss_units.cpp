@@ -1,4 +1,4 @@
-// What units bear of charges.
+// Computes what units bear of charges.
 #include <cmath>
 #include <new>
 

@@ -1,4 +1,4 @@
-// dp_loss and dp_loss_records: what the answers so far can have told about each person (doc/reference.md).
+// Implements dp_loss and dp_loss_records (doc/reference.md).
 #include <cmath>
 
 #include "border/scope.hpp"
@@ -12,7 +12,7 @@ namespace dp::sql {
 // ---- sorting -------------------------------------------------------------------------------------------------------
 
 namespace {
-// What is sorted of a person: by epsilon, then by answers.
+// Numbers that are sorted of a person: by epsilon, then by answers.
 enum Number { epsilon, rho, delta, conditional, individuals, answers, numbers };
 
 struct SortedLosses {

@@ -20,7 +20,8 @@ enum ReportArgument {
     report_mechanism,
     report_delta,
     report_epsilons,
-    report_records
+    report_records,
+    report_losses
 };
 constexpr int most_records = 1000;
 } // namespace
@@ -147,6 +148,7 @@ static ReportCall read_call(FunctionCallInfo fcinfo) {
     if (call.records < 0 || call.records > most_records)
         refuse_value(psprintf("records must be between 0 and %d, not %d", most_records, call.records),
                      "dp_risk_records() shows all of them.");
+    call.losses = !PG_ARGISNULL(report_losses) && PG_GETARG_BOOL(report_losses);
     call.function = fcinfo->flinfo->fn_oid;
     return call;
 }

@@ -33,6 +33,7 @@ struct ReportCall {
     privacy::Delta delta;
     const std::vector<privacy::Epsilon> *candidates;
     int records;
+    bool losses; // what was told of each person is wanted: it takes a look at all rows and charges
     Oid function; // dp_report: in the schema of all functions that the extension has for everybody
 };
 

@@ -212,7 +212,8 @@ static void add_table(picture::Report *report, const ReportCall &call, const Sou
 
 void add_tables(picture::Report *report, const ReportCall &call) {
     for (const Source &source : sources)
-        add_table(report, call, source);
+        if (call.losses || strcmp(source.id, "losses") != 0)
+            add_table(report, call, source);
 }
 
 } // namespace dp::sql
