@@ -159,6 +159,7 @@ SELECT attempt('SELECT * FROM dp_loss(''census_dp'')');
 SET ROLE regress_controller;
 SELECT attempt('SELECT * FROM dp_loss(NULL)'), attempt('SELECT * FROM dp_loss(''census'', delta => 0)'), attempt('SELECT * FROM dp_loss_records(''census'', 0)'),
        attempt('SELECT * FROM dp_loss(''expected'')'), attempt('SELECT * FROM dp_loss(''census'', -1)');
+SET client_min_messages = warning;
 DELETE FROM pairs;
 SELECT attempt('SELECT * FROM dp_loss(''pairs'')');
 SET client_min_messages = warning;
