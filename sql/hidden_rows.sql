@@ -46,6 +46,7 @@ INSERT INTO hides VALUES -- columns are compared with values of hidden rows
     -- one of the caller's own tables is named: with another's it is refused
     ('dp_odometer', 'columns', 'dp_odometer(''hidden'')'), ('dp_domain', 'columns', 'dp_domain(''hidden'')'),
     ('dp_settings', 'columns', 'dp_settings(''hidden'')'), ('dp_attack_risk', 'columns', 'dp_attack_risk(''hidden'')'),
+    ('dp_loss', 'columns', 'dp_loss(''hidden'')'), ('dp_loss_records', 'columns', 'dp_loss_records(''hidden'')'),
     ('dp_plan', 'value', 'dp_plan()'), ('dp_about', 'value', 'dp_about(''hidden_dp'')'),
     ('dp_explain', 'value', 'dp_explain(''SELECT count(*) FROM hidden_dp'')'),
     ('dp_risk', 'columns', 'dp_risk(''SELECT count(*) FROM hidden_dp'')'),
