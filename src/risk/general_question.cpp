@@ -256,6 +256,8 @@ static bool check_places(Node *node, void *context) {
 
 GeneralQuestion *prepare_general(const catalog::Reading &reading, query::General *general, const char *text,
                                  ErrorData *refusal) {
+    if (refusal != nullptr && list_length(general->views) > 1) // it is none
+        ReThrowError(refusal);
     query::check_general(general);
     auto *question = static_cast<GeneralQuestion *>(palloc0(sizeof(GeneralQuestion)));
     question->general = general;
