@@ -102,7 +102,8 @@ SELECT epsilon FROM find('SELECT count(*) FROM adult_dp WHERE age > 500', 1);
 SELECT epsilon FROM find('SELECT count(*) FROM adult_dp WHERE age > 30', 0);
 SELECT epsilon FROM find('SELECT count(*) FROM adult_dp WHERE age > 500', 0.95, candidates => '{0.5,20,100,3}');
 
--- Discrete Gaussian. eps* = 1.2515, 3.7868, 8.3854 at tau = 0.95, 0.75, 0.5 for delta = 1e-5, and 1.8626 for 1e-9.
+-- Discrete Gaussian. eps* = 1.2515, 3.7868, 8.3854 at tau = 0.95, 0.75, 0.5 for delta = 1e-5, and 1.8626 for 1e-9: what is drawn
+-- at 1.863 is an integer, wider by a hair, and keeps tau as well.
 SELECT tau, epsilon FROM (VALUES (0.95), (0.75), (0.5)) t (tau),
        LATERAL find('SELECT count(*) FROM adult_dp WHERE age > 30', tau, 'gaussian', 1e-5);
 SELECT epsilon FROM find('SELECT count(*) FROM adult_dp WHERE age > 30', 0.95, 'gaussian', 1e-9,

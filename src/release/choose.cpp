@@ -19,30 +19,30 @@ NoiseTerms NoiseTerms::unknown(const Terms &terms) {
     return NoiseTerms{of};
 }
 
-// Core region.
-static double gaussian_term(const rows::Question *question, const Terms &terms, privacy::Epsilon candidate,
-                            const std::vector<privacy::Measure> &drawn,
-                            const std::vector<privacy::NoiseMeasure> &measures) {
-    auto plan = privacy::plan_release(terms.mechanism, drawn, question->thresholded, candidate, terms.delta);
+// Core region. One price for every lattice: D = 1, where the noise is smallest.
+static double gaussian_term(const rows::Question *question, const Terms &terms, privacy::Epsilon candidate) {
+    std::vector<privacy::Measure> measures = *question->measures;
+    for (privacy::Measure &measure : measures)
+        measure.sensitivity = 1;
+    auto plan = privacy::plan_release(terms.mechanism, measures, question->thresholded, candidate, terms.delta);
     double term = 0;
     for (std::size_t j = 0; j < measures.size(); j++)
-        term += measures[j].k * std::pow(plan.noise[j].stddev() / measures[j].D, 2);
+        term += measures[j].coordinates() * std::pow(plan.noise[j].stddev(), 2);
     return term;
 }
 
 // Below sigma = 1 unit the integer noise varies less than its sigma says. The largest candidate up to eps_star whose ratio
 // meets tau with the noise that would be drawn; 0 if there is none. Core region.
 static double gaussian_eps_star(const rows::Question *question, const Terms &terms, double tau, double eps_star,
-                                double pis_min, double pis_max, const std::vector<privacy::Measure> &drawn,
-                                const std::vector<privacy::NoiseMeasure> &measures, const NoiseTerms &known) {
+                                const NoiseTerms &known) {
     for (std::size_t i = 0; i < terms.candidates->size(); i++) {
         privacy::Epsilon candidate = (*terms.candidates)[i];
         if (candidate.value() > eps_star * (1 + privacy::price_slack))
             continue;
         if (std::isnan(known.of[i]))
-            known.of[i] = gaussian_term(question, terms, candidate, drawn, measures);
-        double low = privacy::rdr_of(pis_min, terms.mechanism, known.of[i]),
-               high = privacy::rdr_of(pis_max, terms.mechanism, known.of[i]);
+            known.of[i] = gaussian_term(question, terms, candidate);
+        double low = privacy::rdr_of(0, terms.mechanism, known.of[i]),
+               high = privacy::rdr_of(std::sqrt(double(question->nmeasures)), terms.mechanism, known.of[i]);
         if (low >= tau * high * (1 - privacy::price_slack))
             return candidate.value();
     }
@@ -67,17 +67,8 @@ Permitted from_public_facts(const rows::Question *question, const Terms &terms, 
             return Permitted{privacy::within_domain_eps_star(terms.tau, terms.weight, k1, m), privacy::price_slack};
         double eps_star =
             privacy::within_domain_eps_star_gaussian(terms.tau, terms.weight, k1, m, noise_delta(question, terms));
-        // One price for every lattice: D = 1, where the noise is smallest.
-        std::vector<privacy::Measure> drawn = *question->measures;
-        std::vector<privacy::NoiseMeasure> measures;
-        for (privacy::Measure &measure : drawn) {
-            measure.sensitivity = 1;
-            measures.push_back({static_cast<double>(measure.coordinates()), 1});
-        }
         double tau = privacy::weighted_tau(terms.tau, terms.weight);
-        return Permitted{
-            gaussian_eps_star(question, terms, tau, eps_star, 0, std::sqrt(double(m)), drawn, measures, known),
-            privacy::price_slack};
+        return Permitted{gaussian_eps_star(question, terms, tau, eps_star, known), privacy::price_slack};
     });
 }
 
@@ -142,59 +133,37 @@ static Permitted from_exact_risk(const rows::Question *question, const Terms &te
     return Permitted{0, privacy::price_slack};
 }
 
-static Permitted from_bound(const rows::Question *question, const Terms &terms, double pis_min, double pis_max,
-                            const NoiseTerms &known) {
-    return border::core([&] {
-        double tau = privacy::weighted_tau(terms.tau, terms.weight);
-        auto measures = risk::noise_measures(question);
-        if (terms.mechanism == privacy::Mechanism::laplace)
-            return Permitted{privacy::find_eps_sound(pis_min, pis_max, measures, tau, *terms.candidates).eps_star,
-                             privacy::sound_slack};
-        double k = 0;
-        for (const auto &measure : measures)
-            k += measure.k;
-        double eps_star = terms.mechanism == privacy::Mechanism::automatic
-                              ? privacy::infinite_epsilon
-                              : privacy::find_eps_gaussian(pis_min, pis_max, k, std::sqrt(double(question->nmeasures)), tau,
-                                                     noise_delta(question, terms), *terms.candidates)
-                              .analytic.eps_star;
-        return Permitted{
-            gaussian_eps_star(question, terms, tau, eps_star, pis_min, pis_max, *question->measures, measures, known),
-            privacy::price_slack};
-    });
+// The ratio of one candidate, from the bound on a risk or from the risks themselves.
+static privacy::RdrRange range_at(const rows::Question *question, const Terms &terms, const risk::Memo *memo,
+                                  double pis_min, double pis_max, std::size_t i, const NoiseTerms &known) {
+    const privacy::ReleasePlan *plan =
+        !terms.exact && !std::isnan(known.of[i])
+            ? nullptr
+            : risk::plan_in_context(question, terms.mechanism, (*terms.candidates)[i], terms.delta);
+    if (terms.exact) {
+        risk::ExactRisks risks = risk::exact_printed_risks(question, memo, plan);
+        return border::core([&] { return risk::range_of(memo, risks, terms.group_a != nullptr); });
+    }
+    if (plan != nullptr)
+        known.of[i] = risk::noise_term(question, memo, plan);
+    const double least = known.of[i] * (1 - risk::error_of_noise(question)); // less noise is the safe side
+    return {privacy::rdr_of(pis_min, terms.mechanism, least), privacy::rdr_of(pis_max, terms.mechanism, least)};
 }
 
-// An average moves in its own unit, and how far its noise moves it depends on the group (1.2a): candidate by candidate.
-static Permitted from_printed(const rows::Question *question, const Terms &terms, const risk::Memo *memo,
-                              double pis_min, double pis_max, const NoiseTerms &known) {
+// The first candidate, from the largest on, whose ratio meets tau: no noise has to fall with epsilon for that (formulas.md 2).
+Permitted from_risks(const rows::Question *question, const Terms &terms, const risk::Memo *memo, double pis_min,
+                     double pis_max, const NoiseTerms &known) {
     double tau = border::core([&] { return privacy::weighted_tau(terms.tau, terms.weight); });
+    const double slack = terms.mechanism == privacy::Mechanism::laplace ? privacy::sound_slack : privacy::price_slack;
     if (!terms.exact && tau * pis_max <= pis_min)
         return Permitted{privacy::infinite_epsilon, privacy::price_slack};
     for (std::size_t i = 0; i < terms.candidates->size() && tau < 1; i++) {
         CHECK_FOR_INTERRUPTS();
-        privacy::Epsilon candidate = (*terms.candidates)[i]; // they descend
-        privacy::RdrRange range;
-        if (terms.exact) {
-            const privacy::ReleasePlan *plan = risk::plan_in_context(question, terms.mechanism, candidate, terms.delta);
-            risk::ExactRisks risks = risk::exact_printed_risks(question, memo, plan);
-            range = border::core([&] { return risk::range_of(memo, risks, terms.group_a != nullptr); });
-        } else {
-            if (std::isnan(known.of[i]))
-                known.of[i] = risk::printed_noise_term(
-                    question, memo, risk::plan_in_context(question, terms.mechanism, candidate, terms.delta));
-            const double least = known.of[i] * (1 - risk::error_of_noise(question)); // less noise is the safe side
-            range = {privacy::rdr_of(pis_min, terms.mechanism, least), privacy::rdr_of(pis_max, terms.mechanism, least)};
-        }
-        if (range.meets(tau))
-            return Permitted{candidate.value(), privacy::price_slack};
+        const privacy::RdrRange range = range_at(question, terms, memo, pis_min, pis_max, i, known);
+        if (range.min >= tau * range.max * (1 - slack))
+            return Permitted{(*terms.candidates)[i].value(), privacy::price_slack};
     }
     return Permitted{0, privacy::price_slack};
-}
-
-Permitted from_risks(const rows::Question *question, const Terms &terms, const risk::Memo *memo, double pis_min,
-                     double pis_max, const NoiseTerms &known) {
-    return risk::depends_on_group(question) ? from_printed(question, terms, memo, pis_min, pis_max, known)
-                                        : from_bound(question, terms, pis_min, pis_max, known);
 }
 
 static Permitted from_data(const rows::Search &search, const Terms &terms) {

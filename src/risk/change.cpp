@@ -48,7 +48,8 @@ int first_cell_of(const rows::Question *question, int measure) {
     return first;
 }
 
-std::vector<privacy::NoiseMeasure> noise_measures(const rows::Question *question) {
+// k_j and D_j of the released vector: all declared groups count.
+static std::vector<privacy::NoiseMeasure> noise_measures(const rows::Question *question) {
     std::vector<privacy::NoiseMeasure> measures;
     int groups = question->thresholded ? 1 : question->ngroups; // k = k1 when groups are discovered (section 2)
     for (int j = 0; j < question->nmeasures; j++)

@@ -17,9 +17,6 @@ int first_cell_of(const rows::Question *question, int measure);
 // Returns the first coordinate of a measure.
 int first_coordinate_of(const rows::Question *question, int measure);
 
-// k_j and D_j of the released vector, for the noise term N(eps): all declared groups count.
-std::vector<privacy::NoiseMeasure> noise_measures(const rows::Question *question);
-
 // Begins the lists of a memo. groups_memory: for the sums of groups, which are read in the order of people.
 void begin_parts(const rows::Question *question, Memo *memo, Size groups_memory);
 // Adds what a record brings to a group to the group. counts: of cells of all quantiles of a group.

@@ -433,7 +433,8 @@ static void add_values(Work *work, int group, const Datum *values, const bool *n
     }
 }
 
-static void read_record(Work *work, const Datum *values, const bool *nulls) {
+static void take_record(void *reader, Datum *values, bool *nulls) {
+    auto *work = static_cast<Work *>(reader);
     const Projection *projection = work->projection;
     Memo *memo = work->people.memo;
     int64 individuals = DatumGetInt64(values[projection->count_column]);
@@ -449,11 +450,7 @@ static void read_record(Work *work, const Datum *values, const bool *nulls) {
     }
     end_person(&work->people, individuals, in_a, in_b);
     if (memo->kept != nullptr)
-        tuplestore_putvalues(memo->kept, memo->desc, const_cast<Datum *>(values), const_cast<bool *>(nulls));
-}
-
-static void take_record(void *reader, Datum *values, bool *nulls) {
-    read_record(static_cast<Work *>(reader), values, nulls);
+        tuplestore_putvalues(memo->kept, memo->desc, values, nulls);
 }
 
 // How many rows the table has follows from the statement where its scans tell; otherwise another one counts them.
@@ -490,22 +487,6 @@ static void count_people(Work *work, int64 met) {
     memo->members_both = counts[3];
 }
 
-static void run(Work *work) {
-    Memo *memo = work->people.memo;
-    border::SettingsScope settings = border::SettingsScope::enter();
-    border::RoleScope role = border::RoleScope::enter(work->question->settings->owner);
-    border::PathScope path = border::PathScope::enter(); // an analyst comes here, too, under within_data
-    rows::pin_nodes(work->question->settings->relation);
-    PushActiveSnapshot(GetActiveSnapshot());
-    count_people(work, read_records(work));
-    memo->outside = memo->rows - work->people.inside;
-    finish_people(&work->people);
-    PopActiveSnapshot();
-    path.leave();
-    role.leave();
-    settings.leave();
-}
-
 Memo *leave_one_out(const rows::Uncharged &right, privacy::Mechanism mechanism, privacy::Calibration calibration,
                     Detail detail, const PeopleGroups &people) {
     const rows::Question *question = right.question();
@@ -525,7 +506,11 @@ Memo *leave_one_out(const rows::Uncharged &right, privacy::Mechanism mechanism, 
     memo->by_group = by_equality(&work);
     read_arguments(&work);
     prepare_groups(&work);
-    run(&work);
+    as_reader(question, [&] {
+        count_people(&work, read_records(&work));
+        memo->outside = memo->rows - work.people.inside;
+        finish_people(&work.people);
+    });
     return memo;
 }
 

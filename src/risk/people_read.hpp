@@ -2,8 +2,10 @@
 // it depends on the private rows.
 #pragma once
 
+#include "border/scope.hpp"
 #include "risk/alone_values.hpp"
 #include "risk/change.hpp"
+#include "rows/engine.hpp"
 
 namespace dp::risk {
 
@@ -34,5 +36,19 @@ void add_value(PeopleRead *people, int group, int coordinate, const void *digest
 void end_person(PeopleRead *people, int64 individuals, bool in_a, bool in_b);
 // Computes the risks of all, and joins people outside: memo->rows, and members of groups, are known.
 void finish_people(PeopleRead *people);
+
+// Calls `read` as the tables' owner, under pinned settings and the active snapshot.
+template <class Read> void as_reader(const rows::Question *question, Read &&read) {
+    border::SettingsScope settings = border::SettingsScope::enter();
+    border::RoleScope role = border::RoleScope::enter(question->settings->owner);
+    border::PathScope path = border::PathScope::enter(); // an analyst comes here, too, under within_data
+    rows::pin_nodes(question->settings->relation);
+    PushActiveSnapshot(GetActiveSnapshot());
+    read();
+    PopActiveSnapshot();
+    path.leave();
+    role.leave();
+    settings.leave();
+}
 
 } // namespace dp::risk

@@ -199,9 +199,11 @@ static double least_noise(const Question *question, const Memo *memo, const priv
     return least_term(memo->averages, error, term_of, &term);
 }
 
-double printed_noise_term(const Question *question, const Memo *memo, const privacy::ReleasePlan *plan) {
+double noise_term(const Question *question, const Memo *memo, const privacy::ReleasePlan *plan) {
     Empty empty = {};
     double other = border::core([&] { return other_noise(question, *plan); });
+    if (!depends_on_group(question))
+        return other * (question->thresholded ? 1 : question->ngroups);
     int measure;
     // Only the errors of averages and variances depend on the group.
     if (memo->ngroups == 0 ||
@@ -375,7 +377,7 @@ ExactRisks exact_printed_risks(const Question *question, const Memo *memo, const
     border::empty_spill(risks.excess.bytes);
     bool laplace = plan->mechanism == Mechanism::laplace;
     if (laplace)
-        risks.noise = printed_noise_term(question, memo, plan);
+        risks.noise = noise_term(question, memo, plan);
     else {
         const privacy::PairTotals totals = privacy::totals_of(MeasureKind::pair, memo->sums.at(0));
         risks.noise = border::core([&] { return privacy::PrintedAverage(plan->noise[0], totals).distance(0); });

@@ -522,20 +522,6 @@ static void read_groups(const rows::Uncharged &right, Memo *memo, GroupKeys *key
 
 // ---- reading -------------------------------------------------------------------------------------------------------
 
-// Calls `read` as the tables' owner, under pinned settings and the active snapshot.
-template <class Read> static void as_reader(const rows::Question *question, Read &&read) {
-    border::SettingsScope settings = border::SettingsScope::enter();
-    border::RoleScope role = border::RoleScope::enter(question->settings->owner);
-    border::PathScope path = border::PathScope::enter(); // an analyst comes here, too, under within_data
-    rows::pin_nodes(question->settings->relation);
-    PushActiveSnapshot(GetActiveSnapshot());
-    read();
-    PopActiveSnapshot();
-    path.leave();
-    role.leave();
-    settings.leave();
-}
-
 void add_groups_of_units(const rows::Uncharged &right, Memo *memo) {
     if (right.question()->thresholded && memo->ngroups == 0)
         as_reader(right.question(), [&] { read_groups(right, memo, nullptr); });

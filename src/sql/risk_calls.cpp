@@ -164,19 +164,6 @@ static Noise aggregate_noise(const View &view, const privacy::ReleasePlan &plan,
                  privacy::measure_halfwidth(noise, measure, bounds)};
 }
 
-// N(eps), or k sigma^2 with the variance of the law that is sampled, both in scaled units.
-static double sound_term(const View &view, const privacy::ReleasePlan &plan, privacy::Epsilon epsilon) {
-    auto measures = risk::noise_measures(view.question);
-    if (view.mechanism == privacy::Mechanism::laplace)
-        return privacy::rdr_noise_term(epsilon.value(), measures);
-    double term = 0;
-    for (std::size_t j = 0; j < measures.size(); j++) {
-        double scaled = plan.noise[j].stddev() / measures[j].D;
-        term += measures[j].k * scaled * scaled;
-    }
-    return term;
-}
-
 // Core region.
 static privacy::ReleasePlan plan_of(const View &view, privacy::Epsilon epsilon) {
     const Question *question = view.question;
@@ -187,9 +174,7 @@ static privacy::ReleasePlan plan_of(const View &view, privacy::Epsilon epsilon) 
 static Noise sound_noise(const View &view, const Memo *memo, privacy::Epsilon epsilon) {
     const Question *question = view.question;
     const privacy::ReleasePlan *plan = risk::plan_in_context(question, view.mechanism, epsilon, view.delta);
-    double term = risk::depends_on_group(question) ? risk::printed_noise_term(question, memo, plan)
-                                               : border::core([&] { return sound_term(view, *plan, epsilon); });
-    Noise noise = {term, 0, 0};
+    Noise noise = {risk::noise_term(question, memo, plan), 0, 0};
     for (int i = 0; i < question->leaf->naggregates; i++) {
         const privacy::MeasureKind kind = (*question->measures)[question->measure_of[i]].kind;
         const bool by_law = kind == privacy::MeasureKind::quantile || privacy::is_joint(kind);
