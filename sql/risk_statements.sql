@@ -174,6 +174,16 @@ SELECT count(*) FROM dp_risk('SELECT max(age) FROM rs_person_dp', '{1}', 'gaussi
 \set VERBOSITY default
 CALL dp_find_epsilon('SELECT max(age) FROM rs_person_dp', 0.5, mechanism => 'gaussian', delta => 1e-6);
 \set VERBOSITY terse
+-- Two groups of people beside each other: the median risk of either.
+SELECT epsilon, abs(median_a - coalesce(noise, 0) - a) < 1e-8 AS women, abs(median_b - coalesce(noise, 0) - b) < 1e-8 AS men, a <> b AS differ
+FROM dp_risk('SELECT sum(age) FROM rs_person_dp WHERE age > 20', '{Infinity,1}', group_a => $$sex = 'F'$$, group_b => $$sex = 'M'$$),
+     (SELECT percentile_disc(0.5) WITHIN GROUP (ORDER BY risk) FILTER (WHERE sex = 'F') AS a, percentile_disc(0.5) WITHIN GROUP (ORDER BY risk) FILTER (WHERE sex = 'M') AS b
+      FROM (SELECT sex, CASE WHEN age > 20 THEN age / 77.0::float8 ELSE 0 END AS risk FROM rs_person) p) m;
+SELECT median_a, median_b FROM dp_risk('SELECT sum(age) FROM rs_person_dp', '{1}');
+SELECT attempt($$SELECT dp_risk('SELECT sum(age) FROM rs_person_dp', '{1}', group_a => 'true')$$), attempt($$SELECT dp_risk('SELECT sum(age) FROM rs_person_dp', '{1}', group_a => 'true', group_b => 'age > 30')$$),
+       attempt($$SELECT dp_risk('SELECT sum(age) FROM rs_person_dp', '{1}', group_a => 'false', group_b => 'age > 30')$$), attempt($$SELECT dp_risk('SELECT sum(cost) FROM rs_visit_dp', '{1}', group_a => 'days > 3', group_b => 'days < 3')$$),
+       attempt($$SELECT dp_risk('SELECT sum(age) FROM rs_person_dp', '{1}', exact => true, group_a => 'age < 30', group_b => 'age > 30')$$),
+       attempt($$SELECT dp_risk('SELECT sum(age) FROM rs_person_dp', '{1}', sensitivity => 77, group_a => 'age < 30', group_b => 'age > 30')$$);
 -- Infinity is a noise to look at, not one to draw.
 SELECT epsilon, noise, rdr_max > 0 AS somebody FROM dp_risk('SELECT 2 * count(*) FROM rs_person_dp', '{Infinity}', sensitivity => 2);
 SELECT bool_and(pis = rdr) AS without_noise FROM dp_risk_records('SELECT avg(cost) FROM rs_visit_dp', 'Infinity');

@@ -890,11 +890,11 @@ COMMENT ON FUNCTION dp_rdr.people_hints IS 'where foreign keys show that rows of
 
 CREATE FUNCTION dp_risk(query text, epsilons numeric[] = NULL, mechanism text = 'laplace', delta numeric = NULL,
                         calibration text = 'sound', exact boolean = false, sensitivity numeric = NULL, tau_var float8 = NULL,
-                        epsilon_svt numeric = 0.1, OUT epsilon numeric, OUT rdr_min float8, OUT rdr_max float8,
-                        OUT ratio float8, OUT variance float8, OUT noise_stddev float8, OUT error95 float8,
-                        OUT svt_statistic float8, OUT svt_sensitivity float8, OUT svt_accept float8, OUT noise float8,
-                        OUT rho numeric, OUT leaf integer, OUT error float8)
-    RETURNS SETOF record LANGUAGE C ROWS 37 AS 'MODULE_PATHNAME';
+                        epsilon_svt numeric = 0.1, group_a text = NULL, group_b text = NULL, OUT epsilon numeric,
+                        OUT rdr_min float8, OUT rdr_max float8, OUT ratio float8, OUT variance float8, OUT noise_stddev float8,
+                        OUT error95 float8, OUT svt_statistic float8, OUT svt_sensitivity float8, OUT svt_accept float8,
+                        OUT noise float8, OUT rho numeric, OUT leaf integer, OUT error float8, OUT median_a float8,
+                        OUT median_b float8) RETURNS SETOF record LANGUAGE C ROWS 37 AS 'MODULE_PATHNAME';
 COMMENT ON FUNCTION dp_risk IS
     'what each epsilon would mean for the people in the table, for each question of the statement; spends nothing';
 

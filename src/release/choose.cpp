@@ -74,16 +74,15 @@ Permitted from_public_facts(const rows::Question *question, const Terms &terms, 
 
 // ---- from the data -------------------------------------------------------------------------------------------------
 
-static risk::PeopleGroups people_of(const rows::Question *question, const Terms &terms) {
+risk::PeopleGroups people_of(const rows::Question *question, const Terms &terms) {
     if (terms.group_a == nullptr)
         return risk::PeopleGroups{};
     return risk::PeopleGroups{rows::table_condition(question->settings, terms.group_a),
                               rows::table_condition(question->settings, terms.group_b)};
 }
 
-// Two groups can be compared if there is somebody in each and nobody in both. An analyst is denied like for any other reason
-// that was found in the rows: false.
-static bool check_people(const risk::Memo *memo, const Terms &terms) {
+// An analyst is denied like for any other reason that was found in the rows: false.
+bool check_people(const risk::Memo *memo, const Terms &terms) {
     if (memo->members_a > 0 && memo->members_b > 0 && memo->members_both == 0)
         return true;
     if (terms.grantee != nullptr)

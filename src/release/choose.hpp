@@ -6,6 +6,11 @@
 
 namespace dp::release {
 
+// Returns the groups of people that the terms name, or none.
+risk::PeopleGroups people_of(const rows::Question *question, const Terms &terms);
+// Whether two groups can be compared: there is somebody in each, and nobody in both. 55000 where the owner asks.
+bool check_people(const risk::Memo *memo, const Terms &terms);
+
 // within_domain, profile: no private row is read. within_data, find_epsilon: reads the table (leave_one_out), uncharged.
 // Errors, for the controller's own calls: 55000 for groups of people that are empty or overlap.
 Permitted choose(const Checked &checked);

@@ -6,6 +6,7 @@
 #include "sql/answer.hpp"
 #include "sql/call_arguments.hpp"
 #include "sql/general.hpp"
+#include "sql/risk_calls.hpp"
 
 namespace dp::sql {
 
@@ -38,9 +39,7 @@ static bool wants_output(FunctionCallInfo fcinfo) {
 
 // Refuses arguments that go with the expectation only.
 static void check_indicator(FunctionCallInfo fcinfo, const release::Terms &terms) {
-    bool groups = !PG_ARGISNULL(find_group_a);
-    if (groups == PG_ARGISNULL(find_group_b))
-        refuse_half_of_groups();
+    bool groups = has_groups(fcinfo, find_group_a);
     if (terms.algorithm == release::Algorithm::find_from_output && (terms.exact || groups))
         ereport(ERROR,
                 (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
@@ -73,17 +72,6 @@ static Datum answer_general(FunctionCallInfo fcinfo, const risk::GeneralQuestion
     return epsilon_and_answer(fcinfo, &answer);
 }
 
-static release::Terms terms_of_leaf(FunctionCallInfo fcinfo, const rows::Question *question,
-                                    const release::Terms &of_call) {
-    release::Terms terms = of_call;
-    if (!PG_ARGISNULL(find_group_a)) {
-        Oid relation = question->settings->relation;
-        terms.group_a = query::canonical_condition(text_argument(fcinfo, find_group_a), relation, "group_a");
-        terms.group_b = query::canonical_condition(text_argument(fcinfo, find_group_b), relation, "group_b");
-    }
-    return terms;
-}
-
 // The epsilons of all leaves are found before one is charged; tau holds for each.
 static Datum answer_leaves(FunctionCallInfo fcinfo, const Statement &statement, const release::Terms &terms) {
     const int n = statement.leaves();
@@ -92,7 +80,8 @@ static Datum answer_leaves(FunctionCallInfo fcinfo, const Statement &statement, 
     auto *answers = static_cast<release::Answer *>(palloc0(sizeof(release::Answer) * n));
     for (int i = 0; i < n; i++) {
         questions[i] = leaf_question(statement, terms.mechanism, i + 1);
-        of_each[i] = terms_of_leaf(fcinfo, questions[i], terms);
+        of_each[i] = terms;
+        read_groups(fcinfo, find_group_a, questions[i], &of_each[i]);
     }
     tell_leaves(statement);
     release::answer_all(questions, of_each, n, answers);

@@ -88,7 +88,7 @@ struct GeneralView {
     double sensitivity; // NaN: not declared
 };
 
-enum Argument { arg_query, arg_second, arg_mechanism, arg_delta, arg_calibration, arg_exact, arg_sensitivity };
+enum Argument { arg_query, arg_second, arg_mechanism, arg_delta, arg_calibration, arg_exact, arg_sensitivity, arg_group_a = 9 };
 } // namespace
 
 static bool read_view(FunctionCallInfo fcinfo, const Statement &statement, GeneralView *view) {
@@ -161,6 +161,7 @@ bool general_risk(FunctionCallInfo fcinfo, const Statement &statement) {
         return false;
     bool infinite;
     const auto *candidates = candidates_argument(fcinfo, arg_second, &infinite);
+    refuse_unless_null(fcinfo, arg_group_a, "group_a for a general query");
     InitMaterializedSRF(fcinfo, 0);
     auto *result = reinterpret_cast<ReturnSetInfo *>(fcinfo->resultinfo);
     GeneralRisk risk = risk::general_risk(view.question, view.mechanism, false, "dp_risk");

@@ -9,6 +9,8 @@
 #include "privacy/triple.hpp"
 
 #include "catalog/decimals.hpp"
+#include "query/grammar.hpp"
+#include "release/choose.hpp"
 #include "release/select.hpp"
 #include "risk/change.hpp"
 #include "risk/printed_risk.hpp"
@@ -48,6 +50,8 @@ static View view_arguments(FunctionCallInfo fcinfo, const Statement &statement, 
         rows::check_delta(view.question, view.mechanism, view.delta);
     return view;
 }
+
+constexpr int risk_group_a = 9; // argument of dp_risk
 
 // ---- noise of one candidate ----------------------------------------------------------------------------------------
 
@@ -309,13 +313,15 @@ struct Candidate {
     Tested tested;
     int leaf;
     double error; // part of the noise
+    bool has_medians;
+    double median_a, median_b;
 };
 } // namespace
 
 static void put_candidate(ReturnSetInfo *result, const Candidate &candidate) {
     const privacy::RiskRow &row = candidate.row;
     const Tested &tested = candidate.tested;
-    Datum values[14] = {candidate.epsilon,
+    Datum values[16] = {candidate.epsilon,
                         Float8GetDatum(row.rdr_min),
                         Float8GetDatum(row.rdr_max),
                         Float8GetDatum(row.ratio),
@@ -328,12 +334,29 @@ static void put_candidate(ReturnSetInfo *result, const Candidate &candidate) {
                         Float8GetDatum(candidate.noise.term),
                         candidate.rho,
                         Int32GetDatum(candidate.leaf),
-                        Float8GetDatum(candidate.error)};
-    bool nulls[14] = {};
+                        Float8GetDatum(candidate.error),
+                        Float8GetDatum(candidate.median_a),
+                        Float8GetDatum(candidate.median_b)};
+    bool nulls[16] = {};
     nulls[7] = !candidate.has_statistic;
     nulls[8] = nulls[9] = !tested.known;
     nulls[11] = !candidate.has_rho;
+    nulls[14] = nulls[15] = !candidate.has_medians;
     tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
+}
+
+bool has_groups(FunctionCallInfo fcinfo, int argument) {
+    if (PG_ARGISNULL(argument) != PG_ARGISNULL(argument + 1))
+        refuse_half_of_groups();
+    return !PG_ARGISNULL(argument);
+}
+
+void read_groups(FunctionCallInfo fcinfo, int argument, const rows::Question *question, release::Terms *terms) {
+    if (!has_groups(fcinfo, argument))
+        return;
+    const Oid relation = question->settings->relation;
+    terms->group_a = query::canonical_condition(text_argument(fcinfo, argument), relation, "group_a");
+    terms->group_b = query::canonical_condition(text_argument(fcinfo, argument + 1), relation, "group_b");
 }
 
 Datum rho_of(const View &view, privacy::Epsilon epsilon) {
@@ -352,13 +375,40 @@ static privacy::RiskRow risk_row_of(const View &view, const Memo *memo, const Ex
     });
 }
 
+// Sets the risks of two groups of people, if they are compared.
+static void set_medians(const View &view, const Memo *memo, const release::Terms &people, Candidate *candidate) {
+    candidate->has_medians = people.group_a != nullptr;
+    if (!candidate->has_medians)
+        return;
+    const double term = candidate->noise.term;
+    candidate->median_a =
+        border::core([&] { return privacy::rdr_of(memo->profile_a->lower_median(), view.mechanism, term); });
+    candidate->median_b =
+        border::core([&] { return privacy::rdr_of(memo->profile_b->lower_median(), view.mechanism, term); });
+}
+
 // Without noise the risks are the sensitivities.
-static void put_infinity(ReturnSetInfo *result, const View &view, const Memo *memo, int leaf) {
+static void put_infinity(ReturnSetInfo *result, const View &view, const Memo *memo, const release::Terms &people, int leaf) {
     Candidate candidate = {};
     candidate.epsilon = catalog::text_numeric("Infinity");
     candidate.row = border::core([&] { return privacy::risk_row(*memo->profile, view.mechanism, privacy::Epsilon{}, 0); });
     candidate.leaf = leaf;
+    set_medians(view, memo, people, &candidate);
     put_candidate(result, candidate);
+}
+
+// Reads the people, and groups of them that are to be compared. 22023 for these with `exact`.
+static Memo *read_people(FunctionCallInfo fcinfo, const View &view, release::Terms *people) {
+    read_groups(fcinfo, risk_group_a, view.question, people);
+    if (view.exact && people->group_a != nullptr)
+        refuse_value("exact does not go with a pair of groups", "Leave exact out: medians of bounds are shown.");
+    Memo *memo = risk::leave_one_out(rows::OwnRows(view.question), view.mechanism, view.calibration,
+                                     view.exact ? risk::Detail::changes : risk::Detail::profile,
+                                     release::people_of(view.question, *people));
+    check_not_empty(memo);
+    if (people->group_a != nullptr)
+        (void)release::check_people(memo, *people);
+    return memo;
 }
 
 static void put_leaf(FunctionCallInfo fcinfo, const Statement &statement, const Selection &selection, int leaf) {
@@ -368,11 +418,10 @@ static void put_leaf(FunctionCallInfo fcinfo, const Statement &statement, const 
     const auto *candidates = candidates_argument(fcinfo, 1, &infinite);
     if (selection.wanted && view.calibration == privacy::Calibration::sound)
         release::check_selectable(view.question);
-    Memo *memo = risk::leave_one_out(rows::OwnRows(view.question), view.mechanism, view.calibration,
-                                     view.exact ? risk::Detail::changes : risk::Detail::profile);
-    check_not_empty(memo);
+    release::Terms people = {};
+    Memo *memo = read_people(fcinfo, view, &people);
     if (infinite)
-        put_infinity(result, view, memo, leaf);
+        put_infinity(result, view, memo, people, leaf);
     Exact exact = exact_changes(view, memo);
     bool sound = view.calibration == privacy::Calibration::sound;
     for (std::size_t i = 0; i < candidates->size(); i++) {
@@ -391,6 +440,7 @@ static void put_leaf(FunctionCallInfo fcinfo, const Statement &statement, const 
         candidate.error = sound ? risk::error_of_noise(view.question) : 0;
         if (sound)
             candidate.rho = rho_of(view, epsilon);
+        set_medians(view, memo, people, &candidate);
         put_candidate(result, candidate);
     }
 }

@@ -3,6 +3,7 @@
 
 #include "privacy/risk_exact.hpp"
 
+#include "release/terms.hpp"
 #include "risk/leave_one_row_out.hpp"
 #include "sql/statement_leaves.hpp"
 
@@ -28,6 +29,10 @@ struct Noise {
 };
 Noise noise_of(const View &view, const risk::Memo *memo, privacy::Epsilon epsilon);
 
+// Whether the argument and the one behind it name two groups of people; 22023 for one of them alone.
+bool has_groups(FunctionCallInfo fcinfo, int argument);
+// Reads them as conditions over the table of a question, if they are there.
+void read_groups(FunctionCallInfo fcinfo, int argument, const rows::Question *question, release::Terms *terms);
 // Returns the rho of the noise at an epsilon, as numeric.
 Datum rho_of(const View &view, privacy::Epsilon epsilon);
 
