@@ -130,6 +130,21 @@ SELECT * FROM dp_approve(:bound, basis => 'public');
 SELECT dp_unprotect('bound_dp');
 DROP TABLE bound_bed;
 
+-- A weight is that of dp_query, within the policy's range, and it is charged.
+SELECT dp_grant('bed_dp', 'asked_ann', weight_max => 3, epsilon_max => 10);
+SET SESSION AUTHORIZATION asked_ann;
+SELECT dp_request('SELECT count(*) AS n FROM bed_dp WHERE age > 21', 'light') AS light, dp_request('SELECT count(*) AS n FROM bed_dp WHERE age > 22', 'heavy', weight => 3) AS heavy,
+       dp_request('SELECT count(*) AS n FROM bed_dp WHERE age > 23', 'too heavy', weight => 100) AS heaviest \gset
+SELECT told($$SELECT dp_request('SELECT count(*) FROM bed_dp', 'none', weight => 0)$$) AS none, told($$SELECT dp_request('SELECT count(*) FROM bed_dp', 'null', weight => NULL)$$) AS "null";
+SET SESSION AUTHORIZATION asked_owner;
+CREATE TEMP TABLE weighed AS SELECT request, epsilon FROM dp_requests(NULL) WHERE request IN (:light, :heavy, :heaviest);
+SELECT h.epsilon > l.epsilon AS dearer, m.epsilon = h.epsilon AS limited FROM weighed l, weighed h, weighed m WHERE l.request = :light AND h.request = :heavy AND m.request = :heaviest;
+SET SESSION AUTHORIZATION asked_rita;
+SELECT state FROM dp_approve(:heavy);
+SET SESSION AUTHORIZATION asked_owner;
+SELECT r.epsilon = w.epsilon AS as_said FROM dp_requests(NULL) r JOIN weighed w USING (request) WHERE request = :heavy;
+DROP TABLE weighed;
+
 -- What the requester's answer was is his when the view is not restricted any more, and nobody decides on what is left of it.
 SELECT dp_unprotect('bed_dp');
 SELECT told(format('SELECT dp_approve(%s)', (string_to_array(:'rho', ','))[5])) ~ '^42501 there is no request';

@@ -762,7 +762,8 @@ COMMENT ON FUNCTION dp_forget IS
 -- ---------------------------------------------------------------------------------------------------------------------
 
 CREATE FUNCTION dp_request(query text, purpose text, epsilon numeric = NULL, decider text = NULL, expires interval = '30 days',
-                           max_rows integer = NULL, max_groups integer = NULL, max_rows_per_group integer = NULL)
+                           max_rows integer = NULL, max_groups integer = NULL, max_rows_per_group integer = NULL,
+                           weight float8 = 1)
     RETURNS bigint LANGUAGE C AS 'MODULE_PATHNAME';
 COMMENT ON FUNCTION dp_request IS 'asks that a query on a restricted view be permitted; returns the number of the request';
 

@@ -34,8 +34,9 @@ void write_parameters(StringInfo json, const Ask &ask, bool zoned, const int *co
         write_value(json, ask.parameters->params[i]);
     }
     appendStringInfoChar(json, ']');
-    appendStringInfo(json, ", \"max_rows\": %d, \"max_groups\": %d, \"max_rows_per_group\": %d}", ask.limits.max_rows,
-                     ask.limits.max_groups, ask.limits.max_rows_per_group);
+    appendStringInfo(json, ", \"weight\": \"%s\", \"max_rows\": %d, \"max_groups\": %d, \"max_rows_per_group\": %d}",
+                     float8out_internal(ask.weight), ask.limits.max_rows, ask.limits.max_groups,
+                     ask.limits.max_rows_per_group);
 }
 
 // Written under pinned settings, and read under the same ones. Its type is the server's own or an enum, or it is refused.
@@ -66,7 +67,7 @@ Ask ask_of(const catalog::Requested &request, const Decision *decision) {
     ask.view = request.view;
     ask.has_epsilon = request.wanted.has_value();
     ask.epsilon = request.wanted.value_or(privacy::Epsilon());
-    ask.weight = 1;
+    ask.weight = DatumGetFloat8(DirectFunctionCall1(float8in, CStringGetDatum(required_field(parameters, "weight"))));
     ask.wanted.deviations = 1;
     ask.limits = {int_field(parameters, "max_rows"), int_field(parameters, "max_groups"),
                   int_field(parameters, "max_rows_per_group"), false};

@@ -354,6 +354,8 @@ DP_CALL(dp_request) {
     check_length(purpose, "a purpose");
     TimestampTz now = GetCurrentTimestamp(), expires = expiry(PG_GETARG_DATUM(4), now);
     Asked question = read_question(text_argument(fcinfo, 0), query::or_as_set(asked_limits(fcinfo, 5)));
+    require(fcinfo, 8, "weight");
+    question.ask.weight = checked_weight(PG_GETARG_FLOAT8(8), "weight");
     question.ask.has_epsilon = !PG_ARGISNULL(2);
     if (question.ask.has_epsilon)
         question.ask.epsilon = catalog::checked_epsilon(PG_GETARG_DATUM(2), "epsilon");
