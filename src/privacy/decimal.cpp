@@ -80,6 +80,16 @@ std::optional<exact::Scanned> exact::scan(std::string_view text) {
     return result;
 }
 
+exact::Ratio exact::ratio_of(const Scanned &scanned) {
+    Ratio x;
+    if (scanned.digits.empty())
+        return x;
+    x.numerator = cpp_int(scanned.negative ? "-" + scanned.digits : scanned.digits);
+    (scanned.exponent < 0 ? x.denominator : x.numerator) *=
+        boost::multiprecision::pow(cpp_int(10), static_cast<unsigned>(std::labs(scanned.exponent)));
+    return x;
+}
+
 std::string to_text(int128 value) {
     return exact::integer(value).str();
 }

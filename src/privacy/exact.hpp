@@ -24,6 +24,16 @@ struct Scanned {
 // Reads "12", "-0.05", ".5", "1e-6". No value for NaN, infinities, spaces, anything else.
 std::optional<Scanned> scan(std::string_view text);
 
+// numerator / denominator, denominator > 0, not reduced: all that is done with it is compare, round and convert.
+struct Ratio {
+    cpp_int numerator;
+    cpp_int denominator = 1;
+    bool operator<(const Ratio &o) const { return numerator * o.denominator < o.numerator * denominator; }
+};
+
+// Returns what was scanned. Precondition: the caller has bounded its exponent, or no power of ten has an end.
+Ratio ratio_of(const Scanned &scanned);
+
 // By value: cpp_int takes references, and int128 may be less aligned than those may expect.
 inline cpp_int integer(__int128 x) { return cpp_int(x); }
 inline cpp_int integer(unsigned __int128 x) { return cpp_int(x); }
