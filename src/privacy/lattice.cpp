@@ -84,8 +84,6 @@ void check_bounds(const Bounds &b, const Ratio &lower, const Ratio &upper, const
 
 } // namespace
 
-double Bounds::unit() const { return std::ldexp(1.0, exponent); }
-
 std::uint64_t Bounds::sensitivity() const {
     const std::int64_t largest = std::max(z_lower < 0 ? -z_lower : z_lower, z_upper < 0 ? -z_upper : z_upper);
     return static_cast<std::uint64_t>(std::max<std::int64_t>(1, largest));

@@ -26,7 +26,6 @@ struct Bounds {
     std::int64_t z_upper = 0;
     bool integer_type = false;
 
-    double unit() const;               // g
     std::uint64_t sensitivity() const; // Dz = max(|zL|, |zU|), at least 1
 };
 

@@ -2,24 +2,16 @@
 
 #include <algorithm>
 #include <cmath>
-#include <string>
 
 namespace dp::privacy {
 
 namespace {
 
-constexpr double most_deviations = 10;
 const Rho smallest_look =
     Rho::from_units(1000000000);               // 10^-6: the noise of a first look has a standard deviation of 707
 const double least_growth = std::pow(2, 0.25); // of rho from one look to the next
 constexpr double least_gain = 1000;            // what is left of a ceiling by rounding is not worth a look
 constexpr double largest_rho = 1e7;            // beyond every ceiling, and within what a decimal reads
-
-std::string quoted(double x) {
-    char text[32];
-    std::snprintf(text, sizeof text, "%.15g", x);
-    return text;
-}
 
 bool has_relative_error(const Wanted &wanted, double value, double sd) {
     return wanted.deviations * sd * (1 + *wanted.within) < std::fabs(value) * *wanted.within;
@@ -40,15 +32,6 @@ template <class Number, class Has> std::optional<Number> smallest(Number first, 
 }
 
 } // namespace
-
-void check(const Wanted &wanted) {
-    if (wanted.within && !(*wanted.within > 0 && *wanted.within < 1))
-        throw InvalidParameter("within is " + quoted(*wanted.within) + ": it must lie between 0 and 1");
-    if (wanted.error95 && !(*wanted.error95 >= 0 && std::isfinite(*wanted.error95)))
-        throw InvalidParameter("error95 is " + quoted(*wanted.error95) + ": it must be a number of at least 0");
-    if (!(wanted.deviations >= 1 && wanted.deviations <= most_deviations))
-        throw InvalidParameter("deviations is " + quoted(wanted.deviations) + ": it must be between 1 and 10");
-}
 
 bool accurate(const Wanted &wanted, double value, double sd, double halfwidth) {
     return !wanted.asked() || (wanted.within && has_relative_error(wanted, value, sd)) ||

@@ -21,8 +21,6 @@ struct Wanted {
     double deviations = 1;         // how many standard deviations `within` has to hold at
     bool asked() const { return within || error95; }
 };
-// Errors: InvalidParameter unless 0 < within < 1, 0 <= error95 < infinity, 1 <= deviations <= 10.
-void check(const Wanted &wanted);
 
 // Whether a noisy value has what was asked for; one of the two suffices. Always true where nothing was.
 bool accurate(const Wanted &wanted, double value, double sd, double halfwidth);

@@ -116,11 +116,6 @@ Interval printed_interval(MeasureKind kind, Aggregate fn, const int128 *noisy, c
 
 // ---- for the controller --------------------------------------------------------------------------------------------
 
-double position_of(const Bounds &bounds, double value) {
-    const double middle = 0.5 * bounds.low + 0.5 * bounds.high, half = 0.5 * bounds.high - 0.5 * bounds.low;
-    return std::clamp<double>((value - middle) / half, -1, 1);
-}
-
 double spread_unit(Aggregate fn, const Bounds &bounds) {
     const double half = 0.5 * bounds.high - 0.5 * bounds.low;
     return is_deviation(fn) ? half : finite(half * half);

@@ -45,7 +45,6 @@ Halves released_halves(MeasureKind kind, const int128 *noisy);
 struct Moments3 {
     double count = 0, sum = 0, squares = 0;
 };
-double position_of(const Bounds &bounds, double value);
 // The unit of a variance or deviation of positions: (U-L)/2 squared, or (U-L)/2.
 double spread_unit(Aggregate fn, const Bounds &bounds);
 // The largest change by one value, in these units.

@@ -10,17 +10,13 @@
 
 namespace dp::rows {
 
-// Puts these columns in the place of those of unit_varno. A copy.
-static Node *in_place(Node *node, void *columns) {
+// Puts the aggregates of a unit in the place of its columns, those of unit_varno. A copy.
+static Node *with_aggregates(Node *node, void *columns) {
     if (node == nullptr)
         return nullptr;
     if (!IsA(node, Var) || castNode(Var, node)->varno != query::unit_varno)
-        return border::mutate_expression(node, in_place, columns);
+        return border::mutate_expression(node, with_aggregates, columns);
     return another(static_cast<Node *>(list_nth(static_cast<List *>(columns), castNode(Var, node)->varattno - 1)));
-}
-
-Node *with_columns(const Question *question, Node *node) {
-    return in_place(node, question->per_unit->columns);
 }
 
 // In the place of a join: nothing names its columns.
@@ -72,7 +68,7 @@ static RangeTblEntry *entry_of_people(const Query *below) {
 
 const char *text_over_views(const Question *question, Node *node) {
     if (question->per_unit != nullptr)
-        node = in_place(node, question->leaf->per_unit->columns);
+        node = with_aggregates(node, question->leaf->per_unit->columns);
     if (is_joined(question))
         return text_over(question, query::with_tests_written(question->leaf, node));
     Oid view = question->leaf->view;

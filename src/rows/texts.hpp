@@ -5,8 +5,6 @@
 
 namespace dp::rows {
 
-// Returns a copy with the aggregates as the statement computes them: their parameters are values.
-Node *with_columns(const Question *question, Node *node);
 // Returns an expression over the views of the leaf, as text.
 const char *text_over_views(const Question *question, Node *node);
 // Returns an expression over the views as whoever asks writes it. Above one row for each person it is made of the sub-SELECT's columns;

@@ -17,8 +17,6 @@ namespace dp::sql {
 
 namespace {
 
-enum Saying { says_groups, says_lower, says_upper, nsayings };
-
 struct Check {
     List *groups; // text; NIL: none are said
     const char *lower, *upper;
