@@ -15,7 +15,14 @@ static const char *name_of(Algorithm algorithm) {
 privacy::Delta delta_of(const rows::Question *question, const Terms &terms) {
     if (terms.rho.units() > 0)
         return question->thresholded ? terms.delta : privacy::Delta();
-    return border::core([&] { return privacy::delta_charged(terms.mechanism, question->thresholded, terms.delta); });
+    return privacy::delta_charged(terms.mechanism, question->thresholded, terms.delta);
+}
+
+privacy::ReleasePlan noise_of(const rows::Question *question, const Terms &terms, privacy::Epsilon epsilon) {
+    const privacy::Delta delta = delta_of(question, terms);
+    if (terms.rho.units() > 0)
+        return privacy::plan_measurement(*question->measures, question->thresholded, terms.rho, delta);
+    return privacy::plan_release(terms.mechanism, *question->measures, question->thresholded, epsilon, delta);
 }
 
 // Groups that nobody declared appear by a threshold: the zCDP of the row holds but for an event of probability delta_groups
@@ -38,14 +45,8 @@ static const char *guarantee_of(const Terms &terms, bool thresholded) {
 
 // How delta is split does not depend on epsilon, which is chosen later, under the odometer's lock.
 static void split_delta(const rows::Question *question, const Terms &terms, catalog::Charge *charge) {
-    privacy::Delta delta = delta_of(question, terms);
-    if (terms.rho.units() > 0) { // its noise has none
-        charge->delta = charge->delta_groups = delta;
-        return;
-    }
     border::core([&] {
-        auto plan = privacy::plan_release(terms.mechanism, *question->measures, question->thresholded,
-                                          terms.candidates->front(), delta);
+        const auto plan = noise_of(question, terms, terms.candidates->front());
         charge->delta = plan.delta;
         charge->delta_noise = plan.delta_noise;
         charge->delta_groups = plan.delta_groups;

@@ -8,11 +8,14 @@ namespace dp::release {
 // The delta that such a release charges (formulas.md 8.5).
 privacy::Delta delta_of(const rows::Question *question, const Terms &terms);
 
+// Plans the noise of a release: what is charged, foreseen and drawn. epsilon: of no account where one measurement is asked for.
+// Core region. Errors: as of privacy::plan_release.
+privacy::ReleasePlan noise_of(const rows::Question *question, const Terms &terms, privacy::Epsilon epsilon);
+
 // Sets what the terms permit before an account is read. delta: delta_of(). Core region.
 void set_limits(const rows::Question *question, const Terms &terms, privacy::Delta delta, privacy::Limits *limits);
 
 // Describes the charge of a question. permitted: none where it is set later, or a step is charged.
 catalog::Charge charge_for(const rows::Question *question, const Terms &terms, const Permitted &permitted = {});
-
 
 } // namespace dp::release

@@ -11,6 +11,7 @@
 
 #include "catalog/odometer.hpp"
 #include "release/accuracy.hpp"
+#include "release/charge.hpp"
 #include "release/choose.hpp"
 #include "release/judge.hpp"
 #include "release/refinement_steps.hpp"
@@ -153,8 +154,7 @@ static void foresee(const rows::Question *question, const Terms &terms, Estimate
     double *error95 = static_cast<double *>(palloc(sizeof(double) * (leaf->noutputs + 1)));
     double ranks = 0;
     border::core([&] {
-        auto plan = privacy::plan_release(terms.mechanism, *question->measures, question->thresholded,
-                                          estimate->epsilon, estimate->delta);
+        const auto plan = noise_of(question, terms, estimate->epsilon);
         estimate->threshold = plan.threshold.value_or(0);
         estimate->rho = plan.rho();
         estimate->filtered = filtered_measures(*question->measures);
@@ -243,7 +243,7 @@ static void estimate_measurement(const rows::Question *question, const Terms &te
     const query::Leaf *leaf = question->leaf;
     auto *error95 = static_cast<double *>(palloc(sizeof(double) * (leaf->noutputs + 1)));
     border::core([&] {
-        auto plan = privacy::plan_measurement(*question->measures, question->thresholded, terms.rho, estimate->delta);
+        const auto plan = noise_of(question, terms, {});
         estimate->rho = plan.rho();
         estimate->threshold = plan.threshold.value_or(0);
         weigh({{0, plan.rho().value(), plan.delta_groups.value()}}, estimate);
@@ -300,8 +300,7 @@ Estimate estimate(const catalog::Reading &reading, const rows::Question *questio
     estimate.from_data = !is_public(terms.algorithm);
     if (estimate.from_data)
         return estimate;
-    estimate.delta =
-        border::core([&] { return privacy::delta_charged(terms.mechanism, question->thresholded, terms.delta); });
+    estimate.delta = delta_of(question, terms);
     Account account = read_account(reading, question, terms);
     estimate.selects = is_selected(terms.algorithm);
     estimate.standing = standing_of(account, terms);
@@ -347,8 +346,7 @@ Price price_in_advance(const rows::Question *question, const Terms &terms) {
     }
     Permitted permitted = from_public_facts(question, terms);
     Estimate estimate = {};
-    estimate.delta =
-        border::core([&] { return privacy::delta_charged(terms.mechanism, question->thresholded, terms.delta); });
+    estimate.delta = delta_of(question, terms);
     border::core([&] {
         privacy::ChargeRequest request;
         set_request(question, terms, permitted, estimate.delta, &request);

@@ -306,11 +306,7 @@ void check_can_show(const rows::Question *question, std::optional<int64> thresho
 void check_can_show(const rows::Question *question, const Terms &terms, privacy::Epsilon epsilon) {
     if (!question->thresholded || question->settings->people == 0 || !is_public(terms) || epsilon.units() == 0)
         return;
-    check_can_show(question, border::core([&] {
-                       return privacy::plan_release(terms.mechanism, *question->measures, true, epsilon,
-                                                    delta_of(question, terms))
-                           .threshold;
-                   }));
+    check_can_show(question, border::core([&] { return noise_of(question, terms, epsilon).threshold; }));
 }
 
 } // namespace dp::release

@@ -6,6 +6,7 @@
 
 #include "catalog/access.hpp"
 #include "catalog/decimals.hpp"
+#include "release/charge.hpp"
 #include "release/choose.hpp"
 #include "risk/change.hpp"
 #include "risk/memory.hpp"
@@ -175,9 +176,7 @@ static privacy::Epsilon first_accepted(const rows::Question *question, const Ter
         CHECK_FOR_INTERRUPTS();
         privacy::Epsilon candidate = (*terms.candidates)[i];
         bool accepted = border::core([&] {
-            auto plan =
-                privacy::plan_release(terms.mechanism, *question->measures, question->thresholded, candidate,
-                                      privacy::delta_charged(terms.mechanism, question->thresholded, terms.delta));
+            const auto plan = noise_of(question, terms, candidate);
             draw_noise(question, plan, *bits, subject->ngroups, noise);
             return output_range(*subject, terms.mechanism, residuals(*subject, plan, noise)).meets(terms.tau);
         });

@@ -170,12 +170,8 @@ static void read_noise(JsonbContainer *object, Law *law) {
     law->terms.mechanism = past->mechanism;
     law->terms.delta = catalog::to_delta(catalog::text_numeric(required_field(object, "delta")), "delta");
     law->question.thresholded = bool_field(object, "thresholded");
-    privacy::Delta delta = delta_of(&law->question, law->terms);
     auto *plan = border::context_new<privacy::ReleasePlan>();
-    border::core([&] {
-        *plan = privacy::plan_release(past->mechanism, *law->question.measures, law->question.thresholded,
-                                      past->epsilon, delta);
-    });
+    border::core([&] { *plan = noise_of(&law->question, law->terms, past->epsilon); });
     law->plan = plan;
 }
 

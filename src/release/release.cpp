@@ -383,13 +383,9 @@ static TupleDesc describe_answer(const query::Leaf *leaf) {
 }
 
 static privacy::ReleasePlan *plan_of(const rows::Question *question, const Terms &terms, privacy::Epsilon epsilon) {
-    privacy::Delta delta = delta_of(question, terms);
     auto *plan = border::context_new<privacy::ReleasePlan>();
     border::core([&] {
-        *plan =
-            terms.rho.units() > 0
-                ? privacy::plan_measurement(*question->measures, question->thresholded, terms.rho, delta)
-                : privacy::plan_release(terms.mechanism, *question->measures, question->thresholded, epsilon, delta);
+        *plan = noise_of(question, terms, epsilon);
         trace::planned(*plan);
     });
     return plan;

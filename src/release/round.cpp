@@ -3,6 +3,7 @@
 #include "border/scope.hpp"
 #include "border/attempt.hpp"
 #include "catalog/ledger_bytes.hpp"
+#include "release/charge.hpp"
 #include "release/last.hpp"
 #include "release/accuracy_plan.hpp"
 #include "release/estimate.hpp"
@@ -58,8 +59,7 @@ static void charge_measurement(Round *round) {
     step.basis = privacy::Basis::rho;
     std::optional<int64> threshold;
     border::core([&] {
-        const auto plan = privacy::plan_measurement(*round->question->measures, round->question->thresholded,
-                                                    round->terms.rho, delta_of(round->question, round->terms));
+        const auto plan = noise_of(round->question, round->terms, {});
         step.rho = plan.rho();
         threshold = plan.threshold;
     });

@@ -386,12 +386,10 @@ Signalled add_noise(const Signal *signal, const Terms &terms, privacy::Epsilon c
     Both both = both_integers(signal, *sums);
     rows::discard(sums);
     const rows::Question *count = signal->priced;
-    privacy::Delta delta = delta_of(count, terms);
     auto *bits = border::context_new<StrongBits>();
     Signalled signalled = {};
     border::core([&] {
-        const privacy::ReleasePlan plan =
-            privacy::plan_release(terms.mechanism, *count->measures, false, charged, delta);
+        const privacy::ReleasePlan plan = noise_of(count, terms, charged);
         trace::planned(plan);
         signalled.noisy = both.exact + privacy::draw(*bits, plan.noise.front());
         trace::released(&signalled.noisy, 1);
