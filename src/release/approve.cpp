@@ -174,6 +174,15 @@ void check_approved_price(const rows::Question *question, const Terms &terms) {
                         errhint("A reviewer may ask for less; only the owner of the table for more.")));
 }
 
+const Replay *keep_numbers(const rows::Question *question) {
+    auto *replay = static_cast<Replay *>(palloc0(sizeof(Replay)));
+    auto *order = static_cast<int *>(palloc(sizeof(int) * (question->ncoordinates + 1)));
+    for (int c = 0; c < question->ncoordinates; c++)
+        order[c] = c;
+    replay->order = order;
+    return replay;
+}
+
 // ---- what is stored ------------------------------------------------------------------------------------------------
 
 catalog::Claim claim_of(const Decision &decision) {

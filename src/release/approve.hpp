@@ -24,6 +24,9 @@ const Decision *decide(const Approval &approval, const catalog::Asker &approver,
 void apply(const Decision &decision, const catalog::Settings &settings, const catalog::Policy &policy, Terms *terms);
 void check_approved_price(const rows::Question *question, const Terms &terms);
 
+// The numbers of an answer are kept in their own order.
+const Replay *keep_numbers(const rows::Question *question);
+
 // For the claim that goes with the first charge.
 catalog::Claim claim_of(const Decision &decision);
 // The answer as it is stored. As the requester, under his time zone.

@@ -125,6 +125,33 @@ static void add_measure(StringInfo text, const rows::Question *question, int j) 
     add_piece(text, "counted", psprintf("%d " UINT64_FORMAT " %d", measure.of_units, measure.grain, measure.one_group));
 }
 
+// Lists the measures in the order of the plan; that which is compared with a threshold, whether it is asked for or not, comes first.
+static const int *order_of_measures(const rows::Question *question) {
+    auto *order = static_cast<int *>(palloc0(sizeof(int) * (question->nmeasures + 1)));
+    int n = question->thresholded ? 1 : 0;
+    for (int i = 0; i < question->nmeasures; i++)
+        if (!question->thresholded || question->measure_order[i] != 0)
+            order[n++] = question->measure_order[i];
+    return order;
+}
+
+// Returns the coordinates of a group in that order.
+static const int *add_measures(StringInfo text, const rows::Question *question) {
+    int at = 0;
+    auto *first = static_cast<int *>(palloc0(sizeof(int) * (question->nmeasures + 1)));
+    auto *order = static_cast<int *>(palloc0(sizeof(int) * (question->ncoordinates + 1)));
+    for (int j = 0; j < question->nmeasures; j++)
+        first[j + 1] = first[j] + (*question->measures)[j].coordinates();
+    const int *measures = order_of_measures(question);
+    for (int i = 0; i < question->nmeasures; i++) {
+        const int j = measures[i];
+        add_measure(text, question, j);
+        for (int c = first[j]; c < first[j + 1]; c++)
+            order[at++] = c;
+    }
+    return order;
+}
+
 Datum sha256_of(const StringInfoData &bytes) {
     return DirectFunctionCall1(sha256_bytea, PointerGetDatum(cstring_to_text_with_len(bytes.data, bytes.len)));
 }
@@ -134,7 +161,7 @@ void add_identity(StringInfo bytes, Datum hash) {
     appendBinaryStringInfo(bytes, VARDATA_ANY(identity), static_cast<int>(VARSIZE_ANY_EXHDR(identity)));
 }
 
-Datum identity_of(const rows::Question *question) {
+Identity identity_of(const rows::Question *question) {
     border::SettingsScope settings = border::SettingsScope::enter(); // those under which texts mean one thing
     const bytea *bytes = rows::bytes_of_plan(question->plan, question->thresholded ? rows::place_in_plan(question, 0) : -1);
     StringInfoData text;
@@ -145,14 +172,13 @@ Datum identity_of(const rows::Question *question) {
     add_sources(&text, question);
     add_groups(&text, question);
     add_units(&text, question);
-    for (int j = 0; j < question->nmeasures; j++)
-        add_measure(&text, question, j);
+    const int *order = add_measures(&text, question);
     settings.leave();
-    return sha256_of(text);
+    return Identity{sha256_of(text), order};
 }
 
 const char *hash_of_declarations(const rows::Question *question) {
-    const Datum hash = question->identity != Datum{0} ? question->identity : identity_of(question);
+    const Datum hash = question->identity != Datum{0} ? question->identity : identity_of(question).hash;
     return TextDatumGetCString(DirectFunctionCall2(binary_encode, hash, CStringGetTextDatum("hex")));
 }
 

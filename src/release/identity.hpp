@@ -5,9 +5,13 @@
 
 namespace dp::release {
 
-// Returns a SHA-256, as bytea, of what a question was resolved to: its plan, without the names of views, and what follows from
-// declarations. Its mechanism is set; the noise and the price are no part of it.
-Datum identity_of(const rows::Question *question);
+// Identifies what a question was resolved to: its plan, without the names of views, and what follows from declarations.
+struct Identity {
+    Datum hash;       // a SHA-256 as bytea
+    const int *order; // of a group's coordinates, whichever way the question lists its aggregates
+};
+// Identifies a question whose mechanism is set. The noise and the price are no part of it.
+Identity identity_of(const rows::Question *question);
 // Returns it as text: of names and texts that mean the same after a dump.
 const char *hash_of_declarations(const rows::Question *question);
 void add_identity(StringInfo bytes, Datum hash);

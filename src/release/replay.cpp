@@ -52,20 +52,20 @@ static Datum hash_of(Datum identity, const Terms &terms, int64 forgotten) {
     pg_unreachable();
 }
 
-// In a round each measure has one coordinate.
-static double *read_widths(const char *text, int n) {
+// In the order of the coordinates, as the numbers: in a round each measure has one.
+static double *read_widths(const char *text, const int *order, int n) {
     auto *widths = static_cast<double *>(palloc(sizeof(double) * (n + 1)));
     char *end = const_cast<char *>(text);
     for (int i = 0; i < n; i++) {
         const char *at = end;
-        widths[i] = strtod(at, &end);
+        widths[order[i]] = strtod(at, &end);
         if (end == at)
             fail();
     }
     return widths;
 }
 
-static void read_charged(Datum charged, const rows::Question *question, Past *past) {
+static void read_charged(Datum charged, const rows::Question *question, const int *order, Past *past) {
     JsonbContainer *object = &DatumGetJsonbP(charged)->root;
     past->mechanism = mechanism_field(object, "mechanism");
     past->epsilon = catalog::to_epsilon(catalog::text_numeric(required_field(object, "epsilon")), "epsilon");
@@ -76,7 +76,7 @@ static void read_charged(Datum charged, const rows::Question *question, Past *pa
         return;
     if (question->nmeasures != question->ncoordinates)
         fail();
-    past->error95 = read_widths(widths, question->nmeasures);
+    past->error95 = read_widths(widths, order, question->nmeasures);
     past->reached.asked = true;
     past->reached.how = static_cast<Short>(int_field(object, "short"));
 }
@@ -124,9 +124,10 @@ static void read_keys(ArrayType *groups, const rows::Question *question, Past *p
     }
 }
 
-static void read_answer(const catalog::StoredAnswer *stored, const rows::Question *question, Past *past) {
+static void read_answer(const catalog::StoredAnswer *stored, const rows::Question *question, const int *order,
+                        Past *past) {
     border::SettingsScope settings = border::SettingsScope::enter();
-    read_charged(stored->charged, question, past);
+    read_charged(stored->charged, question, order, past);
     int n, width = question->ncoordinates;
     bool *nulls;
     Datum *numbers = elements_of(stored->numbers, NUMERICOID, -1, TYPALIGN_INT, &nulls, &n);
@@ -139,7 +140,7 @@ static void read_answer(const catalog::StoredAnswer *stored, const rows::Questio
     for (int at = 0; at < n; at++) {
         if (nulls[at])
             fail();
-        past->values[at] = read_number(numbers[at]);
+        past->values[at - at % width + order[at % width]] = read_number(numbers[at]);
     }
     if (question->thresholded)
         read_keys(stored->groups, question, past);
@@ -148,9 +149,9 @@ static void read_answer(const catalog::StoredAnswer *stored, const rows::Questio
 
 // Returns null for an answer that cannot be read any more, such as one with a label that was renamed. Nobody's cancel, and no lack of
 // memory, becomes a charge.
-static const Past *past_of(const catalog::StoredAnswer *stored, const rows::Question *question) {
+static const Past *past_of(const catalog::StoredAnswer *stored, const rows::Question *question, const int *order) {
     auto *past = static_cast<Past *>(palloc0(sizeof(Past)));
-    ErrorData *error = border::attempt([&] { read_answer(stored, question, past); });
+    ErrorData *error = border::attempt([&] { read_answer(stored, question, order, past); });
     if (error == nullptr)
         return past;
     RESUME_INTERRUPTS();
@@ -171,17 +172,19 @@ static bool has_lasting_keys(const rows::Question *question) {
 }
 
 const Replay *look_up(const catalog::Reading &reading, const rows::Question *question, const Terms &terms,
-                      const catalog::Policy &policy, bool again) {
+                      const catalog::Policy &policy, const Identity &identity, bool again) {
     if (policy.replay == nullptr || !is_public(terms.algorithm) || !has_lasting_keys(question))
         return nullptr;
     auto *replay = static_cast<Replay *>(palloc0(sizeof(Replay)));
     replay->interval = policy.replay;
     replay->key.table = question->settings->id;
     replay->key.grantee = policy.grantee;
-    replay->key.hash = hash_of(question->identity, terms, catalog::times_forgotten(reading, question->settings->id));
+    replay->order = identity.order;
+    replay->key.hash =
+        hash_of(identity.hash, terms, catalog::times_forgotten(reading, question->settings->id));
     const catalog::StoredAnswer *stored = again ? catalog::find_stored(reading, replay->key, *policy.replay) : nullptr;
     if (stored != nullptr)
-        replay->past = past_of(stored, question);
+        replay->past = past_of(stored, question, replay->order);
     return replay;
 }
 
@@ -255,7 +258,7 @@ void keep_group(Kept *kept, const rows::Question *question, const Datum *keys, c
     if (question->thresholded)
         keep_keys(kept, question, keys, nulls);
     for (int c = 0; c < width; c++) {
-        Datum number = number_of(noisy[c]);
+        Datum number = number_of(noisy[kept->replay->order[c]]);
         kept->numbers[kept->ngroups * width + c] = number;
         kept->size += VARSIZE(DatumGetPointer(number));
     }
@@ -264,19 +267,20 @@ void keep_group(Kept *kept, const rows::Question *question, const Datum *keys, c
     kept->too_large = kept->size > stored_limit;
 }
 
-static void add_widths(StringInfo json, const rows::Question *question, const Facts &facts) {
+static void add_widths(StringInfo json, const rows::Question *question, const int *order, const Facts &facts) {
     auto *widths = static_cast<double *>(palloc0(sizeof(double) * (question->nmeasures + 1)));
     for (int i = 0; i < question->leaf->noutputs; i++)
         if (!question->leaf->outputs[i].is_key)
             widths[question->measure_of[question->leaf->outputs[i].index]] = facts.error95[i];
     appendStringInfo(json, ", \"short\": \"%d\", \"error95\": \"", static_cast<int>(facts.reached.how));
     for (int j = 0; j < question->nmeasures; j++)
-        appendStringInfo(json, " %s", float8out_internal(widths[j]));
+        appendStringInfo(json, " %s", float8out_internal(widths[order[j]]));
     appendStringInfoChar(json, '"');
 }
 
 // Returns as JSON the charge, for whoever looks, and the price that the noise was drawn for, from which its intervals follow.
-static Datum charged_of(const rows::Question *question, const Terms &terms, const Facts &facts, bool round) {
+static Datum charged_of(const rows::Question *question, const Terms &terms, const int *order, const Facts &facts,
+                        bool round) {
     StringInfoData json;
     initStringInfo(&json);
     appendStringInfo(&json, "{\"mechanism\": \"%s\", \"epsilon\": %s, \"epsilon_svt\": %s, ",
@@ -285,7 +289,7 @@ static Datum charged_of(const rows::Question *question, const Terms &terms, cons
     appendStringInfo(&json, "\"delta\": %s, \"rho\": %s, \"planned_rho\": %s", decimal_text(facts.delta),
                      decimal_text(facts.paid.rho), decimal_text(terms.rho));
     if (round)
-        add_widths(&json, question, facts);
+        add_widths(&json, question, order, facts);
     appendStringInfoString(&json, round ? "}" : ", \"error95\": null}");
     return DirectFunctionCall1(jsonb_in, CStringGetDatum(json.data));
 }
@@ -297,7 +301,7 @@ const catalog::Storing *storing_of(const Kept *kept, const rows::Question *quest
     auto *storing = static_cast<catalog::Storing *>(palloc0(sizeof(catalog::Storing)));
     storing->key = kept->replay->key;
     storing->replay = kept->replay->interval;
-    storing->answer.charged = charged_of(question, terms, facts, round);
+    storing->answer.charged = charged_of(question, terms, kept->replay->order, facts, round);
     storing->answer.numbers = array_of(kept->numbers, nullptr, kept->ngroups * question->ncoordinates, NUMERICOID);
     if (question->thresholded)
         storing->answer.groups = array_of(kept->keys, kept->nulls, kept->ngroups * question->leaf->nkeys, TEXTOID);

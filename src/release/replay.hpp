@@ -28,13 +28,14 @@ struct Past {
 struct Replay {
     catalog::StoredKey key;
     const Interval *interval;
+    const int *order; // of a group's coordinates as they are stored: whichever way the question lists its aggregates
     const Past *past; // null: it must be drawn
 };
 
 // Null where neither is done: the policy has no replay, its epsilon is chosen from the data, or keys are discovered whose texts do
 // not tell them apart for ever. again: whether one that is stored is looked for.
 const Replay *look_up(const catalog::Reading &reading, const rows::Question *question, const Terms &terms,
-                      const catalog::Policy &policy, bool again);
+                      const catalog::Policy &policy, const Identity &identity, bool again);
 
 // An answer's numbers while it is written. Of one that is too large nothing is kept.
 struct Kept;

@@ -232,7 +232,8 @@ Checked resolve(const Ask &ask, query::Leaf *leaf, bool drawn) {
         apply(*ask.decision, *question->settings, *policy, &terms);
     terms.mechanism = chosen_mechanism(reading, question, terms, ask.refines);
     rows::set_mechanism(reading, question, terms.mechanism);
-    question->identity = identity_of(question);
+    const Identity identity = identity_of(question);
+    question->identity = identity.hash;
     terms.bound = bound_of(reading, *question->settings, terms, ask.refines);
     if (ask.versions != nullptr && strcmp(ask.versions, versions_of(*question->settings)) != 0)
         catalog::refuse_changing(*question->settings);
@@ -240,14 +241,13 @@ Checked resolve(const Ask &ask, query::Leaf *leaf, bool drawn) {
     rows::check_delta(question, terms.mechanism, terms.delta);
     check_searchable(question, terms);
     if (!question->groups_only && !ask.refines && !ask.anew)
-        terms.replay = look_up(reading, question, terms, *policy, !drawn);
+        terms.replay = look_up(reading, question, terms, *policy, identity, !drawn);
     reading.close();
     const Signal *signal = ask.wish == nullptr ? nullptr : bind(*ask.wish, question);
     const rows::Question *charged = signal == nullptr ? question : priced(signal);
     if (ask.decision != nullptr) {
         check_approved_price(charged, terms);
-        terms.replay =
-            static_cast<Replay *>(palloc0(sizeof(Replay))); // its numbers are kept, and found by nobody's question
+        terms.replay = keep_numbers(question);
     }
     return {question, charged, terms, signal};
 }

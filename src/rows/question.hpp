@@ -113,7 +113,7 @@ struct Question {
         from; // what is joined, over the tables: Leaf::from with the conditions of the sources' views; several sources alone
     bool remote;      // partitions are kept by other servers
     const plan::Plan *plan;   // what is asked, by names
-    int compared_in_plan; // the place there of the measure that a threshold is compared with; -1: nobody asks for it
+    const int *measure_order; // the plan's measures, as places among those of the question (rows/plan_of)
     const char *text;         // what the ledger shows: the plan, printed
     const char *time_zone; // that the answer may depend on; null: it depends on none
     Node *where;      // over the tables, with the views' filters; or null
@@ -146,8 +146,7 @@ struct Question {
     Datum identity;       // of all that it was resolved to (release/replay), as bytea; 0: a controller's own call
 
     // Core objects owned by the memory context.
-    const std::vector<privacy::Measure>
-        *measures;                            // in the order of the plan; what a threshold is compared with comes first
+    const std::vector<privacy::Measure> *measures;
     int rows_per_group;                       // C, where a norm is an l2 norm (9.14): declared, by keys, or R
     const privacy::Bounds **bounds;           // per measure; null for counts
     UnitTotal *totals;                        // per measure

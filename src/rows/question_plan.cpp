@@ -59,29 +59,9 @@ static void check_text_means_plan(const Question *question) {
 }
 #endif
 
-// Sorts the measures as the plan has them: so neither noise nor what is stored follows how the aggregates were listed. order: plan_of.
-static void sort_measures(Question *question, const int *order) {
-    const std::vector<privacy::Measure> &found = *question->measures;
-    const int unasked = question->thresholded && found.front().calls.empty() ? 1 : 0;
-    auto *sorted = border::context_new<std::vector<privacy::Measure>>();
-    question->compared_in_plan = -1;
-    border::core([&] {
-        if (question->thresholded)
-            sorted->push_back(found.front());
-        for (int i = unasked; i < question->nmeasures; i++)
-            if (question->thresholded && order[i] == 0)
-                question->compared_in_plan = i;
-            else
-                sorted->push_back(found[order[i]]);
-    });
-    question->measures = sorted;
-}
-
 void find_plan(Question *question) {
     border::SettingsScope settings = border::SettingsScope::enter();
-    const int *order;
-    question->plan = plan_of(question->leaf, *question->measures, &order);
-    sort_measures(question, order);
+    question->plan = plan_of(question->leaf, *question->measures, &question->measure_order);
     question->text = text_of_plan(question->plan);
 #ifdef USE_ASSERT_CHECKING
     check_text_means_plan(question);
@@ -90,12 +70,10 @@ void find_plan(Question *question) {
 }
 
 int place_in_plan(const Question *question, int measure) {
-    if (!question->thresholded)
-        return measure;
-    const int compared = question->compared_in_plan;
-    return measure == 0                           ? compared
-           : compared >= 0 && measure <= compared ? measure - 1
-                                                  : measure - (compared < 0 ? 1 : 0);
+    int unasked = 0, i = 0;
+    for (; question->measure_order[i] != measure; i++)
+        unasked += (*question->measures)[question->measure_order[i]].calls.empty() ? 1 : 0;
+    return (*question->measures)[measure].calls.empty() ? -1 : i - unasked;
 }
 
 } // namespace dp::rows

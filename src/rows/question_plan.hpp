@@ -5,7 +5,7 @@
 
 namespace dp::rows {
 
-// Names what is asked, once it is known which measures that takes. Sets plan and text, and sorts the measures.
+// Names what is asked, once it is known which measures that takes. Sets plan, measure_order and text.
 void find_plan(Question *question);
 // Returns the place of a measure in the plan; -1: nobody asks for it.
 int place_in_plan(const Question *question, int measure);
