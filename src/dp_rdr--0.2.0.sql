@@ -1115,10 +1115,14 @@ COMMENT ON FUNCTION dp_remaining IS 'how often a query would be answered now, an
 -- Rights: nothing in dp_rdr is for PUBLIC but what a restricted view needs. The dp_* functions check their caller.
 -- ---------------------------------------------------------------------------------------------------------------------
 
-REVOKE ALL ON SCHEMA dp_rdr FROM PUBLIC;
-REVOKE ALL ON ALL TABLES IN SCHEMA dp_rdr FROM PUBLIC;
-REVOKE ALL ON ALL SEQUENCES IN SCHEMA dp_rdr FROM PUBLIC;
-REVOKE ALL ON ALL FUNCTIONS IN SCHEMA dp_rdr FROM PUBLIC;
+-- Nor is anything for a role that ALTER DEFAULT PRIVILEGES names.
+SELECT dp_rdr.run(format('REVOKE ALL ON %s %s FROM %s', o.kind, o.name, CASE a.grantee WHEN 0 THEN 'PUBLIC' ELSE a.grantee::regrole::text END))
+FROM (SELECT 'SCHEMA', 'dp_rdr', nspacl, nspowner FROM pg_namespace WHERE nspname = 'dp_rdr'
+      UNION ALL SELECT CASE relkind WHEN 'S' THEN 'SEQUENCE' ELSE 'TABLE' END, oid::regclass::text, relacl, relowner
+      FROM pg_class WHERE relnamespace = 'dp_rdr'::regnamespace AND relkind IN ('r', 'v', 'S')
+      UNION ALL SELECT 'ROUTINE', oid::regprocedure::text, coalesce(proacl, acldefault('f', proowner)), proowner
+      FROM pg_proc WHERE pronamespace = 'dp_rdr'::regnamespace) o (kind, name, acl, owner),
+  LATERAL (SELECT DISTINCT grantee FROM aclexplode(o.acl)) a WHERE a.grantee <> o.owner;
 GRANT USAGE ON SCHEMA dp_rdr TO PUBLIC;
 -- They show everybody the charges on his own tables: a grant to each controller would be DDL with our rights in his session.
 GRANT SELECT ON dp_rdr.ledger, dp_rdr.spending, dp_rdr.denials TO PUBLIC;

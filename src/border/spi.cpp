@@ -16,7 +16,7 @@ static void prepare(Statement &statement, int nargs, Oid *types) {
 }
 
 Spi Spi::connect() {
-    Spi spi{CurrentMemoryContext};
+    Spi spi{CurrentMemoryContext, false};
     int rc = SPI_connect();
     if (rc != SPI_OK_CONNECT)
         elog(ERROR, "SPI_connect failed: %s", SPI_result_code_string(rc));
@@ -29,7 +29,7 @@ void Spi::finish() const {
 }
 
 uint64 Spi::run(const char *sql, bool read_only, int nargs, Oid *types, Datum *values, const char *nulls) const {
-    prefer_indexes(false);
+    prefer_indexes(by_keys);
     int rc = SPI_execute_with_args(sql, nargs, types, values, nulls, read_only, 0);
     if (rc < 0)
         elog(ERROR, "SPI_execute failed: %s", SPI_result_code_string(rc));

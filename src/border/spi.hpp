@@ -17,6 +17,7 @@ struct Statement {
 // SPI_connect ... SPI_finish around statements; results live until finish(). On an error the transaction abort cleans up.
 struct Spi {
     MemoryContext caller; // where results that must survive finish() are copied
+    bool by_keys = false; // statements without a kept plan find rows by the keys of tables, as those with one do
     static Spi connect();
     void finish() const;
 

@@ -81,6 +81,7 @@ static bool database_is_wanted() {
 // ---- the loop ------------------------------------------------------------------------------------------------------
 
 constexpr int idle_ms = 60 * 1000;
+constexpr int kept = 2; // stay, whatever there is to do
 constexpr long look_ms = 500;
 constexpr uint64 most_requests = 10000; // caches of record types and of plans never shrink
 constexpr Size most_memory = 256 * 1024 * 1024;
@@ -111,6 +112,13 @@ static bool gives_way(TimestampTz start, TimestampTz *last_look) {
     return TimestampDifferenceExceeds(start, now, turn_ms) && somebody_waits();
 }
 
+// Tells whether it goes for want of work. Two stay: any login can take the slots that are free with queries of its own, and one keeper
+// may be busy with a long scan. Connections to other servers are not kept for ever.
+static bool is_spare(TimestampTz idle_since) {
+    return TimestampDifferenceExceeds(idle_since, GetCurrentTimestamp(), idle_ms) &&
+           (living_now() > kept || has_asked_elsewhere());
+}
+
 // Nothing to do for now. False: it is time to go.
 static bool rest(TimestampTz idle_since, long milliseconds) {
     int found = WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH, milliseconds,
@@ -120,8 +128,7 @@ static bool rest(TimestampTz idle_since, long milliseconds) {
     if ((found & WL_TIMEOUT) == 0)
         return told_to_go == 0;
     pgstat_report_stat(true);
-    return !TimestampDifferenceExceeds(idle_since, GetCurrentTimestamp(), idle_ms) && !database_is_wanted() &&
-           !somebody_waits();
+    return !is_spare(idle_since) && !database_is_wanted() && !somebody_waits();
 }
 
 static void keep() {
@@ -158,6 +165,14 @@ static void name_in_log() {
     error_context_stack = &callback;
 }
 
+// A keeper that is alone starts another while there is a slot.
+static void start_second() {
+    StartTransactionCommand();
+    if (living_now() < kept)
+        (void)start_keeper();
+    CommitTransactionCommand();
+}
+
 static void work(Oid database) {
     set_handlers();
     border::drop_hooks();
@@ -174,6 +189,7 @@ static void work(Oid database) {
     if (enter_pool() < 0)
         return;
     before_shmem_exit(leave, Datum(0));
+    start_second();
     keep();
 }
 

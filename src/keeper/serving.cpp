@@ -75,6 +75,12 @@ void watch_aborts() {
     RegisterXactCallback(count_abort, nullptr);
 }
 
+static bool asked_elsewhere = false;
+
+bool has_asked_elsewhere() {
+    return asked_elsewhere;
+}
+
 // ---- requests ------------------------------------------------------------------------------------------------------
 
 // Holds the allocations that serve no single request; each request has its own memory.
@@ -288,6 +294,7 @@ static bool may_ask_nodes(const Request *request) {
     bool may = mark_elsewhere(request->slot);
     if (may)
         watch_connections();
+    asked_elsewhere |= may;
     return may;
 }
 

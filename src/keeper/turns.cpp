@@ -104,12 +104,22 @@ static int possible_keepers(int living) {
     return Min(possible, living);
 }
 
-// Under the lock. How many keepers one login, or the tables of other servers, may have.
-static int most_for_one() {
+// Under the lock.
+static int count_living() {
     int living = 0;
     for (const Keeper &keeper : pool()->keepers)
         living += keeper.life != Life::none && keeper.life != Life::starting;
-    return Max(1, possible_keepers(living) - 1);
+    return living;
+}
+
+// Under the lock. How many keepers one login, or the tables of other servers, may have.
+static int most_for_one() {
+    return Max(1, possible_keepers(count_living()) - 1);
+}
+
+int living_now() {
+    const Locked lock(pool()->lock, LW_SHARED);
+    return count_living();
 }
 
 // Under the lock. A server that hangs may hold a keeper for as long as it likes: one is left to tables that are all here.

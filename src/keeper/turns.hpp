@@ -49,6 +49,8 @@ bool somebody_is_pending();
 void wake_another();
 int this_keeper();
 void set_this_keeper(int place);
+// Returns how many keepers of this database live.
+int living_now();
 bool becomes_idle(long *milliseconds); // false: there is work; true: look again after so long at the latest
 // One keeper commits charges at a time, in the order in which they come: who takes long to wake up is not overtaken. While a
 // batch has its turn, or waits for it, what is pending is left for the next one.

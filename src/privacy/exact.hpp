@@ -5,7 +5,10 @@
 #include <string>
 #include <string_view>
 
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized" // GCC 12 is wrong about zero in boost/rational.hpp
 #include <boost/multiprecision/cpp_int.hpp>
+#pragma GCC diagnostic pop
 
 namespace dp::privacy::exact {
 

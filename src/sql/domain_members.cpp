@@ -52,7 +52,8 @@ SELECT '55000', format('the unit of %s stays: %s has named it', $2, x.use),
   format('dp_domain(%L) shows it; dp_set_contribution() changes how many rows of one unit count.', $2)
 FROM mine m, LATERAL (
   SELECT 1, 'a charge' WHERE EXISTS (
-    SELECT FROM dp_rdr.privacy_domain j JOIN dp_rdr.ledger_row l ON l.table_id = j.id WHERE m.id IN (j.id, j.joined_into)
+    SELECT FROM dp_rdr.ledger_row l
+    WHERE l.table_id = ANY (ARRAY(SELECT j.id FROM dp_rdr.privacy_domain j WHERE m.id IN (j.id, j.joined_into)))
     AND NOT EXISTS (SELECT FROM others o WHERE o.oid = l.relation_oid AND o.name = l.relation))
   UNION ALL
   SELECT 2, 'a charge or a denial' FROM dp_rdr.odometer o WHERE o.id = m.id AND m.alone

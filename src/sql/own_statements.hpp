@@ -9,10 +9,13 @@ namespace dp::sql {
 using catalog::if_given;
 using catalog::Typed;
 
-// Raises the first row, which begins with sqlstate, message, detail and hint, unless there is none or it has no sqlstate.
+// Raises the first row, which begins with sqlstate, message, detail and hint, unless there is none or it has no sqlstate. Rows are
+// found by the keys of tables: the ledger has those of others as well.
 void refuse_row(const catalog::Visit &visit, uint64 rows);
 template <class... T> void refuse_first(const catalog::Visit &visit, const char *sql, const T &...values) {
-    refuse_row(visit, run(visit, sql, values...));
+    catalog::Visit keyed = visit;
+    keyed.spi.by_keys = true;
+    refuse_row(keyed, run(keyed, sql, values...));
 }
 
 // Does so in a visit of its own.

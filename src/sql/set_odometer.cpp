@@ -275,16 +275,16 @@ SELECT '55000', format('role %s has a risk profile, and %s', p.grantee, CASE
 FROM dp_rdr.protected_table t
 JOIN dp_rdr.privacy_domain d ON d.id = t.domain JOIN dp_rdr.protected_table o ON o.domain = d.id
 JOIN dp_rdr.restricted_view v ON v.relation = o.relation JOIN dp_rdr.policy p ON p.view = v.view
-WHERE t.relation::oid = $1
-  AND EXISTS (SELECT FROM dp_rdr.protected_table q JOIN dp_rdr.restricted_view w ON w.relation = q.relation
-              JOIN dp_rdr.policy s ON s.view = w.view WHERE q.domain = d.id AND s.grantee = p.grantee AND s.profile IS NOT NULL)
-  AND ((d.bound = 'zcdp' AND d.epsilon_pure = 0) OR p.mechanism <> 'laplace' OR p.delta > 0
+WHERE t.relation::oid = $1 AND CASE WHEN EXISTS (
+      SELECT FROM dp_rdr.protected_table q JOIN dp_rdr.restricted_view w ON w.relation = q.relation
+      JOIN dp_rdr.policy s ON s.view = w.view WHERE q.domain = d.id AND s.grantee = p.grantee AND s.profile IS NOT NULL)
+  THEN ((d.bound = 'zcdp' AND d.epsilon_pure = 0) OR p.mechanism <> 'laplace' OR p.delta > 0
        OR p.selection = 'within_data'
-       OR EXISTS (SELECT FROM dp_rdr.privacy_domain j JOIN dp_rdr.ledger_row l ON l.table_id = j.id
-                  WHERE d.id IN (j.id, j.joined_into)
+       OR EXISTS (SELECT FROM dp_rdr.ledger_row l
+                  WHERE l.table_id = ANY (ARRAY(SELECT j.id FROM dp_rdr.privacy_domain j WHERE d.id IN (j.id, j.joined_into)))
                     AND (l.grantee = pg_get_userbyid(p.grantee) OR l.grantee_oid = p.grantee
                          OR (p.grantee::oid = $2 AND )sql" DP_HAS_HAD R"sql())
-                    AND (l.delta > 0 OR l.basis = 'rho' OR l.account = 'conditional')))
+                    AND (l.delta > 0 OR l.basis = 'rho' OR l.account = 'conditional'))) END
 ORDER BY p.grantee, v.view LIMIT 1)sql";
 
 // All that a role can have had is looked at when it gets a profile. Later only what its own policies charge is, which is its share's.
