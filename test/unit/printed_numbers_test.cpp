@@ -260,8 +260,9 @@ TEST(PrintedNumbers, OneOtherValueIsNotTakenForRounding) {
             rows[0] = {0.3 + step, 0.3 + step};
             const PrintedNumber number{Aggregate::corr, MeasureKind::moments, &y, &x, 1};
             const auto sums = sums_of(number.kind, rows, y, x), change = sums_of(number.kind, {rows[0]}, y, x);
-            if (step * step > 64 * 0x1p-29 * n) // elsewhere rounding is no small part of the variance
+            if (step * step > 64 * 0x1p-29 * n) { // elsewhere rounding is no small part of the variance
                 EXPECT_NEAR(1, change_of_number(number, pointer(sums), pointer(change)), 0.1) << n << " " << step;
+            }
             EXPECT_NE(0, change_of_number(number, pointer(sums), pointer(change))) << n << " " << step;
         }
 }
@@ -285,7 +286,7 @@ double release_of(const PrintedNumber &number, const std::vector<__int128> &sums
 TEST(PrintedNumbers, ErrorsAreThoseOfTheShippedSampler) {
     const Bounds y = make_bounds("0", "100", false), x = make_bounds("-10", "30", false);
     constexpr int n = 100000;
-    for (const auto [rows, size] : {std::pair{1, 400}, std::pair{5, 60}})
+    for (const auto &[rows, size] : {std::pair{1, 400}, std::pair{5, 60}})
         for (const Mechanism mechanism : {Mechanism::laplace, Mechanism::gaussian}) {
             const bool laplace = mechanism == Mechanism::laplace;
             const Rows group = some_rows(size, y, x);
