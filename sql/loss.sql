@@ -1,16 +1,16 @@
 -- What all answers so far came to for each person: dp_loss and dp_loss_records (formulas.md 5.8).
 SET client_min_messages = warning;
 SET ROLE regress_controller;
-CREATE TABLE census AS SELECT row_number() OVER () AS id, age, sex, hours_per_week, capital_gain, marital_status FROM adult;
-SELECT dp_protect('census', 'census_dp'), dp_set_odometer('census', epsilon_total => 20),
-       dp_set_bounds('census', 'hours_per_week', 0, 100), dp_set_bounds('census', 'capital_gain', 0, 99999),
-       dp_set_bounds('census', 'age', 0, 100), dp_set_groups('census', 'sex', '{Female}');
-SELECT dp_grant('census_dp', 'regress_analyst', tau => 0.95), dp_grant('census_dp', 'regress_second', tau => 0.9);
+CREATE TABLE registered AS SELECT row_number() OVER () AS id, age, sex, hours_per_week, capital_gain, marital_status FROM adult;
+SELECT dp_protect('registered', 'registered_dp'), dp_set_odometer('registered', epsilon_total => 20),
+       dp_set_bounds('registered', 'hours_per_week', 0, 100), dp_set_bounds('registered', 'capital_gain', 0, 99999),
+       dp_set_bounds('registered', 'age', 0, 100), dp_set_groups('registered', 'sex', '{Female}');
+SELECT dp_grant('registered_dp', 'regress_analyst', tau => 0.95), dp_grant('registered_dp', 'regress_second', tau => 0.9);
 RESET client_min_messages;
 
 -- Nothing was asked.
-SELECT * FROM dp_loss('census');
-SELECT * FROM dp_loss_records('census', 2);
+SELECT * FROM dp_loss('registered');
+SELECT * FROM dp_loss_records('registered', 2);
 
 -- A hundred answers, of two roles.
 CREATE FUNCTION ask(statement text, times integer) RETURNS void LANGUAGE plpgsql AS $$
@@ -19,19 +19,19 @@ BEGIN
     FOR i IN 1 .. times LOOP EXECUTE statement; END LOOP;
 END $$;
 SET ROLE regress_analyst;
-SELECT ask('SELECT count(*) FROM census_dp WHERE age > 40', 20), ask('SELECT sum(hours_per_week) FROM census_dp', 20),
-       ask('SELECT avg(age), count(*) FROM census_dp WHERE sex = ''Male''', 10),
-       ask('SELECT sex, count(*) FROM census_dp GROUP BY sex', 10);
+SELECT ask('SELECT count(*) FROM registered_dp WHERE age > 40', 20), ask('SELECT sum(hours_per_week) FROM registered_dp', 20),
+       ask('SELECT avg(age), count(*) FROM registered_dp WHERE sex = ''Male''', 10),
+       ask('SELECT sex, count(*) FROM registered_dp GROUP BY sex', 10);
 SET ROLE regress_second;
-SELECT ask('SELECT sum(capital_gain), count(*) FILTER (WHERE age < 30) FROM census_dp', 10),
-       ask('SELECT count(DISTINCT age), percentile_disc(0.5) WITHIN GROUP (ORDER BY age) FROM census_dp WHERE hours_per_week >= 50', 10),
-       ask('SELECT variance(age), corr(age, hours_per_week) FROM census_dp WHERE marital_status IS NOT NULL', 10),
-       ask('SELECT count(hours_per_week) FROM census_dp WHERE capital_gain > 0 AND sex IN (''Female'', ''Male'')', 10);
+SELECT ask('SELECT sum(capital_gain), count(*) FILTER (WHERE age < 30) FROM registered_dp', 10),
+       ask('SELECT count(DISTINCT age), percentile_disc(0.5) WITHIN GROUP (ORDER BY age) FROM registered_dp WHERE hours_per_week >= 50', 10),
+       ask('SELECT variance(age), corr(age, hours_per_week) FROM registered_dp WHERE marital_status IS NOT NULL', 10),
+       ask('SELECT count(hours_per_week) FROM registered_dp WHERE capital_gain > 0 AND sex IN (''Female'', ''Male'')', 10);
 
 -- The same from the table: for each charge the mean over its measures of what a row brings, by what anybody may bring.
 SET ROLE regress_controller;
 CREATE VIEW expected AS
-WITH price AS (SELECT query, sum(epsilon)::float8 AS e FROM dp_rdr.ledger WHERE relation = 'public.census' GROUP BY query),
+WITH price AS (SELECT query, sum(epsilon)::float8 AS e FROM dp_rdr.ledger WHERE relation = 'public.registered' GROUP BY query),
 p AS (SELECT sum(e) FILTER (WHERE query LIKE '%> 40%') AS over_40, sum(e) FILTER (WHERE query LIKE '%sum("hours%' OR query LIKE '%sum(hours%') AS hours,
         sum(e) FILTER (WHERE query LIKE '%avg%') AS men, sum(e) FILTER (WHERE query LIKE '%GROUP BY%') AS women,
         sum(e) FILTER (WHERE query LIKE '%FILTER%') AS gain, sum(e) FILTER (WHERE query LIKE '%percentile%') AS median,
@@ -40,21 +40,21 @@ SELECT c.id, p.over_40 * (age > 40)::int + p.hours * hours_per_week / 100 + p.me
        + p.women * (sex = 'Female')::int + p.gain * (capital_gain::float8 / 99999 + (age < 30)::int) / 2
        + p.median * (hours_per_week >= 50)::int + p.corr * (1 + (0.5 + (age * (100 - age) + hours_per_week * (100 - hours_per_week))::float8 / 20000) / 0.75) / 2
        + p.some * (capital_gain > 0)::int AS epsilon
-FROM census c, p;
-SELECT query, count(*), sum(epsilon) FROM dp_rdr.ledger WHERE relation = 'public.census' GROUP BY query ORDER BY query COLLATE "C";
+FROM registered c, p;
+SELECT query, count(*), sum(epsilon) FROM dp_rdr.ledger WHERE relation = 'public.registered' GROUP BY query ORDER BY query COLLATE "C";
 SELECT count(*), count(*) FILTER (WHERE abs(l.epsilon - e.epsilon) > 1e-7) AS different, count(*) FILTER (WHERE answers <> 20 + 20 * (age > 40)::int
          + 10 * ((sex = 'Male')::int + (sex = 'Female')::int + (hours_per_week >= 50)::int + (capital_gain > 0)::int + 1
                  + (capital_gain > 0 OR age < 30)::int)) AS miscounted
-FROM dp_loss_records('census', 2000) l JOIN expected e ON e.id = (l.record ->> 'id')::int JOIN census c USING (id);
+FROM dp_loss_records('registered', 2000) l JOIN expected e ON e.id = (l.record ->> 'id')::int JOIN registered c USING (id);
 SELECT people, round(epsilon::numeric, 6) AS epsilon, rho, delta, round(posterior50::numeric, 6) AS posterior50,
        abs(epsilon - (SELECT percentile_disc(people) WITHIN GROUP (ORDER BY e.epsilon) FROM expected e)) < 1e-8 AS expected,
-       abs(at_total - epsilon * 20 / 17.5) < 1e-8 AS goes_on FROM dp_loss('census');
-SELECT record, individuals, round(epsilon::numeric, 6) AS epsilon, answers, conditional FROM dp_loss_records('census', 1);
-SELECT round((at_total / epsilon)::numeric, 6) AS goes_on FROM dp_loss('census', 35) WHERE people = 1;
+       abs(at_total - epsilon * 20 / 17.5) < 1e-8 AS goes_on FROM dp_loss('registered');
+SELECT record, individuals, round(epsilon::numeric, 6) AS epsilon, answers, conditional FROM dp_loss_records('registered', 1);
+SELECT round((at_total / epsilon)::numeric, 6) AS goes_on FROM dp_loss('registered', 35) WHERE people = 1;
 
 -- The report draws it.
 SELECT array_to_string(ARRAY(SELECT regexp_replace(m[1], '<[^>]*>', ' ', 'g') FROM regexp_matches(part, '<tr>(.*?)</tr>', 'g') m), E'\n') AS losses
-FROM regexp_matches(dp_report('census', losses => true), '<section id="losses">(.*?)</section>') s (s), LATERAL (SELECT s[1]) p (part);
+FROM regexp_matches(dp_report('registered', losses => true), '<section id="losses">(.*?)</section>') s (s), LATERAL (SELECT s[1]) p (part);
 
 -- Where a person has several rows what counts is what is left of them. NULLs are no numbers.
 SET client_min_messages = warning;
@@ -148,21 +148,21 @@ SELECT people, round(l.epsilon::numeric, 6) AS epsilon, round(o.epsilon_anytime:
 FROM dp_loss('in_rho') l, dp_odometer('in_rho') o WHERE account = 'public';
 
 -- A function of the owner's that shows it to others is found.
-CREATE FUNCTION show_losses() RETURNS SETOF float8 LANGUAGE sql SECURITY DEFINER AS $$ SELECT epsilon FROM dp_loss('census') $$;
+CREATE FUNCTION show_losses() RETURNS SETOF float8 LANGUAGE sql SECURITY DEFINER AS $$ SELECT epsilon FROM dp_loss('registered') $$;
 SELECT severity, object, finding, remedy FROM dp_audit() WHERE object ~ 'show_losses';
 
 -- It is for the owner alone.
 SET ROLE regress_analyst;
-SELECT attempt('SELECT * FROM dp_loss(''census'')'), attempt('SELECT * FROM dp_loss_records(''census_dp'')');
+SELECT attempt('SELECT * FROM dp_loss(''registered'')'), attempt('SELECT * FROM dp_loss_records(''registered_dp'')');
 SET ROLE regress_stranger;
-SELECT attempt('SELECT * FROM dp_loss(''census_dp'')');
+SELECT attempt('SELECT * FROM dp_loss(''registered_dp'')');
 SET ROLE regress_controller;
-SELECT attempt('SELECT * FROM dp_loss(NULL)'), attempt('SELECT * FROM dp_loss(''census'', delta => 0)'), attempt('SELECT * FROM dp_loss_records(''census'', 0)'),
-       attempt('SELECT * FROM dp_loss(''expected'')'), attempt('SELECT * FROM dp_loss(''census'', -1)');
+SELECT attempt('SELECT * FROM dp_loss(NULL)'), attempt('SELECT * FROM dp_loss(''registered'', delta => 0)'), attempt('SELECT * FROM dp_loss_records(''registered'', 0)'),
+       attempt('SELECT * FROM dp_loss(''expected'')'), attempt('SELECT * FROM dp_loss(''registered'', -1)');
 SET client_min_messages = warning;
 DELETE FROM pairs;
 SELECT attempt('SELECT * FROM dp_loss(''pairs'')');
 SET client_min_messages = warning;
 DROP FUNCTION show_losses(), ask, losses;
-SELECT dp_unprotect(v::regclass) FROM unnest('{census_dp,stay_dp,every_stay_dp,pairs_dp,in_rho_dp}'::text[]) v;
-DROP TABLE census, stay, pairs, in_rho CASCADE;
+SELECT dp_unprotect(v::regclass) FROM unnest('{registered_dp,stay_dp,every_stay_dp,pairs_dp,in_rho_dp}'::text[]) v;
+DROP TABLE registered, stay, pairs, in_rho CASCADE;
