@@ -61,6 +61,22 @@ CREATE TABLE dp_rdr.privacy_domain (
 );
 COMMENT ON TABLE dp_rdr.privacy_domain IS 'whose data protected tables have, and the bound of their odometer';
 
+-- Cells of a domain's units, each with the totals for itself. A row stays when the partition is taken away: its version only rises.
+CREATE TABLE dp_rdr.partition (
+    domain      uuid PRIMARY KEY,                 -- privacy_domain.id
+    version     integer NOT NULL,
+    relation    dp_rdr.relation NOT NULL,
+    column_name text,                             -- NULL: it was taken away
+    column_type text,                             -- by name, as it was
+    period      text CHECK (period OPERATOR(pg_catalog.=) ANY ('{day,week,month,quarter,year}'::text[])),
+    width       bigint,                           -- of stretches of an integer
+    first       bigint,                           -- number of the first cell; that before it has everything else
+    last        bigint,                           -- of the last one; NULL: the clock's
+    cells       text[],                           -- of a list: its values, in the order of their numbers
+    fresh       boolean NOT NULL DEFAULT false    -- cells to come begin with nothing
+);
+COMMENT ON TABLE dp_rdr.partition IS 'cells of protected tables, which have the totals of the table each';
+
 CREATE TABLE dp_rdr.protected_table (
     relation   dp_rdr.relation PRIMARY KEY,
     domain     uuid NOT NULL,                     -- privacy_domain.id
@@ -268,7 +284,13 @@ CREATE TABLE dp_rdr.odometer (
     conditional_period_kind    text,
     conditional_period_start   timestamptz,
     conditional_period_epsilon numeric NOT NULL DEFAULT 0,
-    conditional_period_delta   numeric NOT NULL DEFAULT 0
+    conditional_period_delta   numeric NOT NULL DEFAULT 0,
+    -- Where the table has a partition the sums of the public account are those of the cell that has most. `most`: how much of them was
+    -- not charged to all cells.
+    partition                  integer NOT NULL DEFAULT 0, -- version of the partition that the cells belong to
+    begun                      bigint NOT NULL DEFAULT 0,  -- the last cell that has begun
+    most_epsilon               numeric NOT NULL DEFAULT 0,
+    most_delta                 numeric NOT NULL DEFAULT 0
 );
 COMMENT ON TABLE dp_rdr.odometer IS 'running totals of every protected table';
 
@@ -298,9 +320,23 @@ CREATE TABLE dp_rdr.odometer_share (
     conditional_period_start   timestamptz,
     conditional_period_epsilon numeric NOT NULL DEFAULT 0,
     conditional_period_delta   numeric NOT NULL DEFAULT 0,
+    most_epsilon               numeric NOT NULL DEFAULT 0,
+    most_delta                 numeric NOT NULL DEFAULT 0,
     PRIMARY KEY (id, grantee)
 );
 COMMENT ON TABLE dp_rdr.odometer_share IS 'running totals of every protected table by the grantee of the policy';
+
+-- Sums of a cell beside what was charged to all. A cell without a row has nothing there. That with the largest number is for cells to
+-- come: with all that was charged to them.
+CREATE TABLE dp_rdr.odometer_cell (
+    id      uuid NOT NULL,                        -- privacy_domain.id
+    grantee text NOT NULL,                        -- role name; '': of the table
+    cell    bigint NOT NULL,
+    epsilon numeric NOT NULL,
+    delta   numeric NOT NULL,
+    PRIMARY KEY (id, grantee, cell)
+) WITH (fillfactor = 50);
+COMMENT ON TABLE dp_rdr.odometer_cell IS 'running totals of the cells of a table with a partition';
 
 -- No index has the id first: whatever is looked for is of one table, and would be led through the rows of others.
 CREATE TABLE dp_rdr.ledger_row (
@@ -406,26 +442,30 @@ COMMENT ON FUNCTION dp_rdr.ledger_hash IS 'SHA-256 of content version, previous 
 -- Returns the charges of a domain, oldest first by their smallest row. Rows that were verified count as one charge where all that
 -- sums are made of is alike and nothing else stands between them; from the first row on each is a charge of its own with `whole`.
 -- row_count: how many rows it stands for; carried: answers of a domain that was joined into this one; totals: those in force at a
--- charge under zcdp that raised what its epoch promises.
+-- charge under zcdp that raised what its epoch promises; raised: by how much a charge on some cells of a partition raised epsilon and
+-- delta of the table and of the role.
 CREATE FUNCTION dp_rdr.charges(
     id uuid, whole boolean, OUT id bigint, OUT row_count bigint, OUT account text, OUT grantee text, OUT role_name text,
     OUT role_oid oid, OUT session_role text, OUT kind text, OUT algorithm text, OUT epsilon numeric, OUT delta numeric,
     OUT delta_groups numeric, OUT rho numeric, OUT basis text, OUT epoch integer, OUT totals jsonb, OUT carried bigint,
-    OUT at timestamp, OUT period text, OUT start date, OUT since date)
+    OUT at timestamp, OUT period text, OUT start date, OUT since date, OUT raised numeric[])
     RETURNS SETOF record LANGUAGE sql STABLE PARALLEL SAFE
     BEGIN ATOMIC
     SELECT c.id, c.row_count, c.account, c.grantee, c.role_name, c.role_oid, c.session_role, c.kind, c.algorithm, c.epsilon, c.delta,
-           c.delta_groups, c.rho, c.basis, c.epoch, c.totals, c.carried, c.at, c.period, c.start, c.since
+           c.delta_groups, c.rho, c.basis, c.epoch, c.totals, c.carried, c.at, c.period, c.start, c.since, c.raised
     FROM dp_rdr.verified_ledger v CROSS JOIN LATERAL jsonb_to_recordset(v.charges) c (
         id bigint, row_count bigint, account text, grantee text, role_name text, role_oid oid, session_role text, kind text,
         algorithm text, epsilon numeric, delta numeric, delta_groups numeric, rho numeric, basis text, epoch integer, totals jsonb,
-        carried bigint, at timestamp, period text, start date, since date)
+        carried bigint, at timestamp, period text, start date, since date, raised numeric[])
     WHERE v.table_id = $1 AND NOT $2
     UNION ALL
     SELECT l.id, 1, l.account, l.grantee, l.role_name, l.role_oid, l.session_role, l.kind, l.algorithm, l.epsilon, l.delta,
            l.delta_groups, l.rho, l.basis, l.epoch, l.parameters -> 'totals',
-           CASE l.kind WHEN 'join' THEN (l.parameters ->> 'releases')::bigint END, timezone('UTC', l.at), p.kind, p.start, p.since
+           CASE l.kind WHEN 'join' THEN (l.parameters ->> 'releases')::bigint END, timezone('UTC', l.at), p.kind, p.start, p.since,
+           r.raised
     FROM dp_rdr.ledger_row l LEFT JOIN LATERAL (
+        SELECT q.raised FROM jsonb_to_record(l.parameters) q (raised numeric[]) WHERE l.parameters ? 'raised') r ON true
+    LEFT JOIN LATERAL (
         SELECT q.kind, q.start, q.since FROM jsonb_to_record(l.parameters -> 'period') q (kind text, start date, since date)
         WHERE q.kind = ANY ('{day,week,month,quarter,year}'::text[])) p ON true
     WHERE l.table_id = $1
@@ -728,6 +768,23 @@ COMMENT ON FUNCTION dp_unset_bounds IS 'takes the public bounds of a column back
 
 CREATE FUNCTION dp_unset_groups(relation regclass, column_name text) RETURNS void LANGUAGE C AS 'MODULE_PATHNAME';
 COMMENT ON FUNCTION dp_unset_groups IS 'takes the public group keys of a column back';
+
+CREATE FUNCTION dp_set_partition(relation regclass, column_name text, by text = NULL, since text = NULL, until text = NULL,
+                                 fresh boolean = false, guard boolean = true)
+    RETURNS void LANGUAGE C VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'dp_set_partition';
+COMMENT ON FUNCTION dp_set_partition(regclass, text, text, text, text, boolean, boolean)
+    IS 'gives each cell of a protected table, such as a month or a ward, the totals of the table for itself';
+
+CREATE FUNCTION dp_unset_partition(relation regclass)
+    RETURNS void LANGUAGE C VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'dp_unset_partition';
+COMMENT ON FUNCTION dp_unset_partition(regclass) IS 'takes the partition of a protected table away: all charges count for all rows';
+
+CREATE FUNCTION dp_cells(relation regclass, OUT cells text, OUT epsilon numeric, OUT delta numeric, OUT "left" numeric)
+    RETURNS SETOF record LANGUAGE C STABLE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'dp_cells';
+COMMENT ON FUNCTION dp_cells(regclass) IS 'what the cells of a protected table have been charged, and what is left of each';
+
+CREATE FUNCTION dp_rdr.keep_cell() RETURNS trigger LANGUAGE C AS 'MODULE_PATHNAME', 'dp_keep_cell';
+COMMENT ON FUNCTION dp_rdr.keep_cell() IS 'refuses updates that move a row to another cell of the partition';
 
 -- NULL keeps what is set; 'Infinity' takes a total or a lifetime away, '{}' the profile, '' the period.
 CREATE FUNCTION dp_set_odometer(relation regclass, bound text = NULL, epsilon_total numeric = NULL, delta_total numeric = NULL,
@@ -1129,6 +1186,7 @@ GRANT SELECT ON dp_rdr.ledger, dp_rdr.spending, dp_rdr.denials TO PUBLIC;
 GRANT EXECUTE ON FUNCTION dp_rdr.own_ledger(), dp_rdr.own_denials() TO PUBLIC;
 GRANT EXECUTE ON FUNCTION dp_rdr.keepers(), dp_rdr.queue(), dp_rdr.charge_times() TO pg_monitor;
 GRANT EXECUTE ON FUNCTION dp_rdr.deny(regclass) TO PUBLIC;
+GRANT EXECUTE ON FUNCTION dp_rdr.keep_cell() TO PUBLIC; -- the owner of a table makes a trigger of it
 GRANT EXECUTE ON FUNCTION dp_rdr.release(text, numeric, float8, float8, float8, float8, boolean, integer, integer, integer) TO PUBLIC;
 GRANT EXECUTE ON FUNCTION dp_rdr.release(text, numeric, float8, float8, float8, float8, boolean, integer, integer, integer, "any") TO PUBLIC;
 GRANT EXECUTE ON FUNCTION dp_rdr.as_interval(numeric) TO PUBLIC;
@@ -1148,8 +1206,8 @@ GRANT EXECUTE ON FUNCTION dp_rdr.up_to_size(anyelement, integer), dp_rdr.total_f
 -- Dumps these tables with the database. Rows of relations that are gone get numbers of nothing; where a role
 -- was dropped they are left out. Suspensions stay without their role, and so do all rows of a role that was missing at a restore.
 SELECT dp_rdr.run(format('SELECT pg_catalog.pg_extension_config_dump(%L, '''')', 'dp_rdr.' || t.name))
-FROM unnest('{privacy_domain,protected_table,public_table,restricted_view,column_bounds,column_groups,unit_limit,suspension,request_id_seq,'
-            'odometer,odometer_share,ledger_row,ledger_row_id_seq,denial_id_seq}'::text[]) t (name);
+FROM unnest('{privacy_domain,partition,protected_table,public_table,restricted_view,column_bounds,column_groups,unit_limit,suspension,request_id_seq,'
+            'odometer,odometer_share,odometer_cell,ledger_row,ledger_row_id_seq,denial_id_seq}'::text[]) t (name);
 SELECT dp_rdr.run(format('SELECT pg_catalog.pg_extension_config_dump(%L, %L)', 'dp_rdr.' || t.name, format(
     'WHERE %1$s OPERATOR(pg_catalog.>=) 4026531840::pg_catalog.oid'
     ' OR EXISTS (SELECT FROM pg_catalog.pg_roles r WHERE r.oid OPERATOR(pg_catalog.=) %1$s)', t.role)))

@@ -104,8 +104,22 @@ const char *explain_denial(const Charge &what, const Reason &reason) {
     }
 }
 
-[[noreturn]] void refuse_denied(const Charge &what, const Reason &reason) {
-    // Analysts get no detail, and one hint for every reason: what is left is the controller's business.
+// Names the cells that have nothing left, and what leaves them out. Where the view does not show the column nobody could name one.
+void refuse_cells(const Charge &what, const DeniedCells &denied) {
+    const Partition *partition = what.settings->partition;
+    if (denied.n == 0 || partition == nullptr || what.touched == nullptr ||
+        get_attnum(what.settings->view, partition->column) == InvalidAttrNumber)
+        return;
+    const char *condition = condition_without(*partition, *what.touched, denied);
+    refuse_with(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED, "query denied",
+                condition == nullptr ? nullptr : psprintf("\"AND %s\" leaves them out.", condition),
+                text_of_denied(*partition, denied));
+}
+
+[[noreturn]] void refuse_denied(const Charge &what, const Verdict &verdict) {
+    const Reason &reason = verdict.reason;
+    refuse_cells(what, verdict.denied);
+    // Analysts get no other detail, and one hint for every reason: what is left is the controller's business.
     const char *detail = what.grantee == nullptr ? explain_denial(what, reason) : nullptr;
     if (detail == nullptr)
         refuse_with(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED, "query denied",
@@ -158,7 +172,7 @@ void refuse_ahead(const Settings &settings) {
 void refuse(const Entry &entry) {
     switch (entry.verdict.outcome) {
     case Outcome::denied:
-        refuse_denied(*entry.what, entry.verdict.reason);
+        refuse_denied(*entry.what, entry.verdict);
     case Outcome::changing:
         refuse_changing(*entry.what->settings);
     case Outcome::ahead:

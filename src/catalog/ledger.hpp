@@ -44,6 +44,8 @@ struct Charge {
     privacy::Epsilon selection, worst;
     // Gives the price of a step of a round (as_step); none of the others are looked at then but settings, share and deltas.
     privacy::Step step;
+    // Says which cells are read, under a partition. Null: nobody says, and all are charged, also those to come.
+    const Touched *touched;
 };
 
 // bare_suspension: without a row in the ledger, when somebody holds the odometer. store: an answer, to be given again; like the
@@ -83,6 +85,7 @@ struct Verdict {
     uint64 first, last;       // of a selection: candidates [first, last) are left
     int64 ledger_row;         // of a charge with a claim; 0: none was written
     privacy::Day period;      // of a charge, where a period is set: the first day of the one it is in
+    DeniedCells denied;       // of a denial under a partition
     Reason reason;
 };
 

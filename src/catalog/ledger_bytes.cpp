@@ -33,11 +33,14 @@ template <class V> static void fields(V &visit, Settings &settings) {
 }
 
 template <class V> static void fields(V &visit, Charge &what) {
+    static const Touched nothing = {};
+    if (what.touched == nullptr)
+        what.touched = &nothing;
     visit(what.settings, what.asker, what.query, what.grantee, what.grantee_oid, what.algorithm, what.guarantee,
           what.kind, what.mechanism, what.account, what.eps_star, what.slack);
     visit(what.candidates, what.caps.epsilon_max, what.caps.requested, what.caps.share, what.caps.profile, what.delta,
           what.delta_noise, what.delta_groups);
-    visit(what.parameters, what.measures, what.thresholded, what.selection, what.worst, what.step);
+    visit(what.parameters, what.measures, what.thresholded, what.selection, what.worst, what.step, what.touched);
 }
 
 template <class V> static void fields(V &visit, Joining &joining) {
@@ -65,6 +68,7 @@ Entry *decode(const char *bytes, Size size) {
     const Joining &joining = entry->joining;
     const Charge &what = *entry->what;
     if (reader.at != reader.end || entry->kind > RequestKind::suspension || what.settings->id_text == nullptr ||
+        what.touched->n > most_ranges ||
         (entry->kind == RequestKind::join && (joining.id_text == nullptr || joining.versions == nullptr)))
         refuse_malformed();
     return entry;

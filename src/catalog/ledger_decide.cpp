@@ -37,9 +37,12 @@ static Basis *read_basis(const Charge &what, OpenOdometer *odometer) {
     CommandCounterIncrement();
     Reading reading = Reading::open();
     basis->terms = read_terms(reading, basis->key.view, basis->key.role, named_grantee(what), &basis->key.others);
-    if (what.grantee != nullptr)
-        basis->share =
-            known_share(odometer, what.grantee, read_share(reading, odometer->id, what.grantee, odometer->state.epoch));
+    if (what.grantee != nullptr) {
+        privacy::Loss most;
+        const privacy::Totals share =
+            read_share(reading, odometer->id, what.grantee, odometer->state.epoch, &most);
+        basis->share = known_share(odometer, what.grantee, share, most);
+    }
     reading.close();
     return basis;
 }

@@ -25,7 +25,7 @@ struct Basis {
 struct Standpoint {
     const Basis *basis;
     TimestampTz at;
-    privacy::Standing sums;
+    privacy::Standing sums; // of a charge on cells those of the touched ones that have most
 };
 
 // Reads what a charge rests on, once for all requests of the batch that rest on the same: nobody else can charge meanwhile.

@@ -75,11 +75,8 @@ static void write_closing(const Spi &spi, const Settings &settings, privacy::Acc
 
 // Writes what this batch has added to shares with the number of the epoch that ends.
 static void end_shares(const Spi &spi, OpenOdometer *odometer) {
+    move_shares(spi, odometer);
     for (auto *share : border::each<OpenShare>(odometer->shares)) {
-        if (share->moved)
-            move_share(spi, *odometer, *share);
-        share->moved = share->turned = false;
-        share->added = privacy::Totals();
         share->totals.of_public.begin_epoch();
         share->totals.of_conditional.begin_epoch();
     }

@@ -285,8 +285,8 @@ Outcome count_together(const Spi &spi, const Entry &entry, Side *from, Side *int
         write_end(spi, entry, *into, from);
         carry(spi, entry, *from, into);
     }
-    move(spi, from->odometer);
-    move(spi, into->odometer);
+    move(spi, &from->odometer);
+    move(spi, &into->odometer);
     return fits ? Outcome::committed : Outcome::denied;
 }
 

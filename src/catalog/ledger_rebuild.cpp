@@ -4,11 +4,13 @@
 
 namespace dp::catalog {
 
-// A row on the basis epsilon moves the sum of epsilon, one on the basis rho that of its epoch in rho. A charge under zcdp that
-// raises what its epoch promises carries the totals in force: the promise is the largest of each, and the target of the first.
+// A row on the basis epsilon moves the sum of epsilon, one on the basis rho that of its epoch in rho. A charge on some cells of a
+// partition moves sums by what it has raised. One under zcdp that raises what its epoch promises carries the totals in force: the promise is the largest of each, and the target of the first.
 const char *const ledger_sums_sql = R"sql(
 entry AS (
-  SELECT c.*, c.kind IN ('pure', 'selection', 'bound') OR c.kind = 'increment' AND c.basis = 'epsilon' AS pure
+  SELECT c.*, coalesce(c.raised[1], c.epsilon) AS moved, coalesce(c.raised[2], c.delta) AS moved_delta,
+    coalesce(c.raised[3], c.epsilon) AS of_role, coalesce(c.raised[4], c.delta) AS delta_of_role,
+    c.kind IN ('pure', 'selection', 'bound') OR c.kind = 'increment' AND c.basis = 'epsilon' AS pure
   FROM now CROSS JOIN LATERAL dp_rdr.charges($1, now.whole) c),
 -- Nobody has to look where no row is in a period; and a suspension is none.
 entry_in_period AS (
@@ -16,12 +18,12 @@ entry_in_period AS (
   WHERE e.kind <> 'suspension' AND (SELECT EXISTS (SELECT FROM entry WHERE period IS NOT NULL))),
 account AS (
   SELECT a.name,
-    coalesce(sum(e.epsilon) FILTER (WHERE e.basis = 'epsilon'), 0) AS epsilon,
-    coalesce(sum(e.delta), 0) AS delta,
+    coalesce(sum(e.moved) FILTER (WHERE e.basis = 'epsilon'), 0) AS epsilon,
+    coalesce(sum(e.moved_delta), 0) AS delta,
     (coalesce(sum(e.row_count) FILTER (WHERE e.kind NOT IN ('selection', 'increment', 'suspension', 'closing', 'join')), 0)
       + coalesce(sum(e.carried), 0))::bigint AS releases,
-    coalesce(sum(e.epsilon) FILTER (WHERE e.basis = 'epsilon' AND e.epoch < n.epoch), 0) AS epsilon_before,
-    coalesce(sum(e.delta) FILTER (WHERE e.epoch < n.epoch), 0) AS delta_before,
+    coalesce(sum(e.moved) FILTER (WHERE e.basis = 'epsilon' AND e.epoch < n.epoch), 0) AS epsilon_before,
+    coalesce(sum(e.moved_delta) FILTER (WHERE e.epoch < n.epoch), 0) AS delta_before,
     coalesce(sum(e.rho) FILTER (WHERE e.basis = 'rho' AND e.epoch = n.epoch), 0) AS rho,
     coalesce(sum(e.epsilon) FILTER (WHERE e.basis = 'rho' AND e.epoch = n.epoch AND e.pure), 0) AS pure,
     coalesce(bool_or(NOT e.pure) FILTER (WHERE e.basis = 'rho' AND e.epoch = n.epoch), false) AS rho_only,
@@ -36,9 +38,9 @@ account AS (
 last AS (SELECT grantee, max(epoch) AS epoch FROM entry WHERE grantee IS NOT NULL GROUP BY grantee),
 role AS (
   SELECT e.grantee, l.epoch, a.name,
-    coalesce(sum(e.epsilon) FILTER (WHERE e.account = a.name AND e.basis = 'epsilon'), 0) AS epsilon,
-    coalesce(sum(e.delta) FILTER (WHERE e.account = a.name), 0) AS delta,
-    coalesce(sum(e.epsilon) FILTER (WHERE e.account = a.name AND e.basis = 'epsilon' AND e.epoch < l.epoch), 0)
+    coalesce(sum(e.of_role) FILTER (WHERE e.account = a.name AND e.basis = 'epsilon'), 0) AS epsilon,
+    coalesce(sum(e.delta_of_role) FILTER (WHERE e.account = a.name), 0) AS delta,
+    coalesce(sum(e.of_role) FILTER (WHERE e.account = a.name AND e.basis = 'epsilon' AND e.epoch < l.epoch), 0)
       AS epsilon_before,
     coalesce(sum(e.rho) FILTER (WHERE e.account = a.name AND e.basis = 'rho' AND e.epoch = l.epoch), 0) AS rho,
     coalesce(sum(e.epsilon) FILTER (WHERE e.account = a.name AND e.basis = 'rho' AND e.epoch = l.epoch AND e.pure), 0)

@@ -74,9 +74,22 @@ Datum json_of(const char *text) {
     return DirectFunctionCall1(jsonb_in, CStringGetDatum(text));
 }
 
+// Sums are those of the cells that have most: a row says by how much it has raised them, so that they follow from the rows.
+Datum describe_raise(const Price &price) {
+    if (!price.by_cells)
+        return Datum{0};
+    StringInfoData json;
+    initStringInfo(&json);
+    appendStringInfoString(&json, "{\"raised\": [");
+    for (const privacy::Loss *loss : {&price.raised, &price.raised_role})
+        appendStringInfo(&json, "%s%s, %s", loss == &price.raised ? "" : ", ",
+                         numeric_text(to_numeric(loss->epsilon)), numeric_text(to_numeric(loss->delta)));
+    return json_of(psprintf("%s]}", json.data));
+}
+
 Datum parameters_of(const Charge &what, const Price &price) {
     Datum parameters = json_of(what.parameters);
-    for (Datum more : {price.totals, price.period})
+    for (Datum more : {price.totals, price.period, describe_raise(price)})
         if (more != Datum{0})
             parameters = DirectFunctionCall2(jsonb_concat, parameters, more);
     return parameters;

@@ -1,6 +1,8 @@
 // One row of the ledger: what it says, and its place in the chain.
 #pragma once
 
+#include "privacy/epoch.hpp"
+
 #include "border/spi.hpp"
 #include "catalog/ledger.hpp"
 
@@ -17,6 +19,20 @@ struct Price {
     Datum totals;   // a jsonb: under zcdp those in force, if they raise what the epoch promises; else 0
     Datum period;   // a jsonb: the period that it is in, else 0
     TimestampTz at; // what the clock showed when it was decided
+    // Of a charge on some cells of a partition: by how much it raised the sums of those that have most, of the table and of the role.
+    bool by_cells;
+    privacy::Loss raised, raised_role;
+
+    privacy::Cost of_table() const { return by_cells ? cost_of(raised) : cost; }
+    privacy::Cost of_role() const { return by_cells ? cost_of(raised_role) : cost; }
+
+  private:
+    privacy::Cost cost_of(const privacy::Loss &loss) const {
+        privacy::Cost raise = cost;
+        raise.epsilon = loss.epsilon;
+        raise.delta = loss.delta;
+        return raise;
+    }
 };
 
 // Writes the row behind the one with the hash `head`, a bytea, and returns its own hash.

@@ -19,6 +19,9 @@ Lock lock_odometer(const Spi &spi, OpenOdometer *odometer) {
         odometer->head = row.value("head");
         RowReader visit{row};
         Counts before;
+        visit("partition", odometer->partition);
+        visit("begun", odometer->begun);
+        most_of(visit, odometer->most);
         fields(visit, before);
         odometer->denials.before = before.of_public.denials + before.of_conditional.denials;
         return Lock::held;
@@ -37,11 +40,14 @@ OpenShare *share_of(OpenOdometer *odometer, const char *grantee) {
     return share;
 }
 
-OpenShare *known_share(OpenOdometer *odometer, const char *grantee, const privacy::Totals &stored) {
+OpenShare *known_share(OpenOdometer *odometer, const char *grantee, const privacy::Totals &stored,
+                       const privacy::Loss &most) {
     OpenShare *share = share_of(odometer, grantee);
-    if (!share->known)
+    if (!share->known) {
         share->totals = {stored.of_public + share->added.of_public,
                          stored.of_conditional + share->added.of_conditional};
+        share->most = most; // nothing is added to cells before the share is known
+    }
     share->known = true;
     return share;
 }
@@ -72,15 +78,15 @@ void write(const Spi &spi, const Entry &entry, const Price &price, OpenShare *sh
     const Charge &what = *entry.what;
     odometer->head = write_ledger_row(spi, entry, price, odometer->head);
     odometer->names = what.settings;
-    privacy::add(&odometer->state.totals.of(what.account), price.cost, price.basis);
-    privacy::add(&odometer->added.of(what.account), price.cost, price.basis);
+    privacy::add(&odometer->state.totals.of(what.account), price.of_table(), price.basis);
+    privacy::add(&odometer->added.of(what.account), price.of_table(), price.basis);
     // A selection is no release: nobody has been answered yet. Nor is a closing, nor what its round charges for the same answer.
     const bool releases = entry.kind == RequestKind::charge && !is_carried(what) && !what.step.increment;
     odometer->counted(what.account).releases += releases ? 1 : 0;
     if (share == nullptr)
         return;
-    privacy::add(&share->totals.of(what.account), price.cost, price.basis);
-    privacy::add(&share->added.of(what.account), price.cost, price.basis);
+    privacy::add(&share->totals.of(what.account), price.of_role(), price.basis);
+    privacy::add(&share->added.of(what.account), price.of_role(), price.basis);
     share->moved = true;
 }
 
@@ -165,15 +171,20 @@ static void move_odometer(const Spi &spi, const OpenOdometer &odometer) {
     both(visit, state.totals, period_of);
     visit("epoch", state.epoch);
     claim_of(visit, state);
+    privacy::Loss most = odometer.most;
+    visit("partition", int32{odometer.partition});
+    visit("begun", odometer.begun);
+    most_of(visit, most);
     visit.keep(&statement, psprintf("UPDATE dp_rdr.odometer o SET %s WHERE id = $1", visit.text.data));
     if (run(spi, statement, visit.values) != 1)
         elog(ERROR, "the charge moved no odometer");
 }
 
-void move_share(const Spi &spi, const OpenOdometer &odometer, const OpenShare &share) {
+static void move_share(const Spi &spi, const OpenOdometer &odometer, const OpenShare &share) {
     static border::Statement statements[] = {border::Statement(nullptr), border::Statement(nullptr)}; // by `turned`
     border::Statement &statement = statements[share.turned];
     privacy::Totals added = share.added, totals = share.totals;
+    privacy::Loss most = share.most_added;
     Assignments visit = Assignments::begin(statement);
     visit("id", Uuid{odometer.id});
     visit("grantee", share.grantee);
@@ -181,6 +192,7 @@ void move_share(const Spi &spi, const OpenOdometer &odometer, const OpenShare &s
     visit("epoch", int32{odometer.state.epoch});
     visit.rule = adds;
     both(visit, added, sums_of);
+    most_of(visit, most);
     visit.rule = adds_in_epoch;
     visit.rule_of_flags = is_set_in_epoch;
     both(visit, added, rho_of);
@@ -196,13 +208,20 @@ INSERT INTO dp_rdr.odometer_share AS o (%s) VALUES (%s) ON CONFLICT (id, grantee
         elog(ERROR, "the charge moved no share");
 }
 
-void move(const Spi &spi, const OpenOdometer &odometer) {
-    move_odometer(spi, odometer);
-    for (auto *share : border::each<const OpenShare>(odometer.shares)) {
+void move_shares(const Spi &spi, OpenOdometer *odometer) {
+    for (auto *share : border::each<OpenShare>(odometer->shares)) {
         if (share->moved)
-            move_share(spi, odometer, *share);
+            move_share(spi, *odometer, *share);
+        share->moved = share->turned = false;
+        share->added = privacy::Totals();
+        share->most_added = privacy::Loss();
     }
-    write_denials(spi, odometer.id, odometer.denials);
+}
+
+void move(const Spi &spi, OpenOdometer *odometer) {
+    move_odometer(spi, *odometer);
+    move_shares(spi, odometer);
+    write_denials(spi, odometer->id, odometer->denials);
 }
 
 } // namespace dp::catalog

@@ -5,7 +5,7 @@
 
 #include "border/scope.hpp"
 #include "border/spi.hpp"
-#include "catalog/ledger_decide.hpp"
+#include "catalog/ledger_cells.hpp"
 #include "catalog/ledger_epochs.hpp"
 #include "catalog/ledger_join.hpp"
 #include "catalog/ledger_rebuild.hpp"
@@ -36,6 +36,7 @@ Outcome enter(const Spi &spi, const Basis &basis, const Charge &what, OpenOdomet
         return Outcome::changing;
     if (terms.epoch > odometer->state.epoch)
         enter_epoch(spi, *what.settings, terms.epoch, odometer);
+    enter_cells(spi, terms.partition, what.touched, odometer);
     return Outcome::committed;
 }
 
@@ -52,9 +53,11 @@ void mark(const Spi &spi, const Entry &entry, bool written, Verdict *verdict) {
 }
 
 // Taken under the lock, after all that another process could have charged before.
-Standpoint standpoint_of(const Basis *basis, const OpenOdometer &odometer) {
+Standpoint standpoint_of(const Spi &spi, const Charge &what, const Basis *basis, const OpenOdometer &odometer) {
     const TimestampTz at = GetCurrentTimestamp();
-    return {basis, at, standing_of(odometer, basis->share, basis->terms->bound, at)};
+    Standpoint point = {basis, at, standing_of(odometer, basis->share, basis->terms->bound, at)};
+    stand_on_cells(spi, what, odometer, &point);
+    return point;
 }
 
 // Writes what is accepted.
@@ -63,6 +66,7 @@ void put_charge(const Spi &spi, const Entry &entry, const Standpoint &point, Pri
     enter_period(point.sums, what.account, point.basis->share, odometer);
     if (point.basis->terms->bound.bound == privacy::Bound::zcdp)
         price.totals = raise_claim(what.account, point.basis->terms->bound, odometer);
+    charge_cells(spi, what, point, odometer, &price);
     write(spi, entry, price, point.basis->share, odometer);
 }
 
@@ -91,12 +95,13 @@ Outcome charge_table(const Spi &spi, const Entry &entry, const Basis *basis, Ope
                      Verdict *verdict) {
     const Charge &what = *entry.what;
     const privacy::Step &step = what.step;
-    const Standpoint point = standpoint_of(basis, *odometer);
+    const Standpoint point = standpoint_of(spi, what, basis, *odometer);
     if (is_cut_by_turn(point, what))
         return Outcome::changing;
     privacy::Cost cost;
     const privacy::Denial denial = (step.is_step ? afford_step : decide)(what, point, verdict, &cost);
     if (denial != privacy::Denial::none) {
+        find_denied_cells(spi, what, point, *odometer, cost, denial, verdict);
         verdict->epsilon = privacy::Epsilon();
         return deny(what, *basis, denial, !step.increment, odometer); // an increment's round is answered
     }
@@ -110,7 +115,7 @@ Outcome charge_table(const Spi &spi, const Entry &entry, const Basis *basis, Ope
 Outcome charge_selection_of(const Spi &spi, const Entry &entry, const Basis *basis, OpenOdometer *odometer,
                             Verdict *verdict) {
     const Charge &what = *entry.what;
-    const Standpoint point = standpoint_of(basis, *odometer);
+    const Standpoint point = standpoint_of(spi, what, basis, *odometer);
     const privacy::Denial denial = cut(entry, point, verdict);
     if (denial != privacy::Denial::none)
         return deny(what, *basis, denial, true, odometer);
@@ -220,7 +225,7 @@ void serve_odometer(const Spi &spi, Item *items, int n) {
             say_missing(*item.entry);
     }
     if (lock == Lock::held)
-        move(spi, odometer);
+        move(spi, &odometer);
 }
 
 // In the order of their ids, so that two writers never wait for each other in a ring.

@@ -43,7 +43,8 @@ bool read_odometer(const Reading &reading, const char *id, privacy::Odometer *od
     return row != nullptr;
 }
 
-privacy::Totals read_share(const Reading &reading, const char *id, const char *grantee, int epoch) {
+privacy::Totals read_share(const Reading &reading, const char *id, const char *grantee, int epoch,
+                           privacy::Loss *most) {
     privacy::Totals totals;
     Lookup shares = Lookup::open("odometer_share", reading);
     const Row *row = only(shares.rows(DirectFunctionCall1(uuid_in, CStringGetDatum(id)), grantee));
@@ -51,6 +52,8 @@ privacy::Totals read_share(const Reading &reading, const char *id, const char *g
         RowReader visit{*row};
         int found;
         visit("epoch", found);
+        if (most != nullptr)
+            most_of(visit, *most);
         both(visit, totals, sums_of);
         both(visit, totals, period_of);
         if (found == epoch) {

@@ -72,6 +72,12 @@ template <class V> void claim_of(V &visit, privacy::Odometer &odometer) {
     claim.target = target.value_or(privacy::Rho());
 }
 
+// Names what of the public sums was not charged to all cells of a partition.
+template <class V> void most_of(V &visit, privacy::Loss &most) {
+    visit("most_epsilon", most.epsilon);
+    visit("most_delta", most.delta);
+}
+
 // Visits columns that both accounts have.
 template <class V> void both(V &visit, privacy::Totals &totals, void (*columns)(V &, privacy::Spent &)) {
     visit.prefix = "public_";
@@ -103,6 +109,7 @@ privacy::Odometer odometer_of(const Row &row);
 bool read_odometer(const Reading &reading, const char *id, privacy::Odometer *odometer, Counts *counts = nullptr);
 
 // Reads what was charged under policies of one grantee, as it stands in this epoch. 0 without a row.
-privacy::Totals read_share(const Reading &reading, const char *id, const char *grantee, int epoch);
+privacy::Totals read_share(const Reading &reading, const char *id, const char *grantee, int epoch,
+                           privacy::Loss *most = nullptr);
 
 } // namespace dp::catalog

@@ -25,7 +25,7 @@ struct Typed {
 };
 
 struct Parameters {
-    static constexpr int capacity = 40;
+    static constexpr int capacity = 48;
     Oid types[capacity];
     Datum values[capacity];
     char nulls[capacity];

@@ -12,6 +12,7 @@ struct View {
     Settings settings;
     privacy::BoundSettings bound;
     int epoch;
+    const Partition *partition;
 };
 } // namespace
 
@@ -82,6 +83,8 @@ static void read_domain(const Reading &reading, View *view, StringInfo versions)
         view->settings.id_text = DatumGetCString(DirectFunctionCall1(uuid_out, id));
         row->append_version(versions);
         append_table(versions, reading, "public_table", id);
+        view->partition = read_partition(reading, id, versions);
+        view->settings.partition = view->partition != nullptr && view->partition->declared ? view->partition : nullptr;
     }
     domains.close();
 }
@@ -162,6 +165,7 @@ Terms *terms_of_view(const Reading &reading, Oid oid) {
     terms->fingerprint = view.settings.fingerprint;
     terms->bound = view.bound;
     terms->epoch = view.epoch;
+    terms->partition = view.partition;
     return terms;
 }
 

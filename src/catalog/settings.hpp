@@ -13,6 +13,7 @@
 #include "catalog/access.hpp"
 #include "catalog/asker.hpp"
 #include "catalog/domain.hpp"
+#include "catalog/partition.hpp"
 #include "catalog/relations.hpp"
 
 namespace dp::catalog {
@@ -59,6 +60,7 @@ struct Settings {
     bool has_profile;   // the domain has a risk profile
     int64 people;       // about how many the domain has, by declaration; 0: nobody said
     UnitPath *unit;     // null: a row is a unit
+    const Partition *partition; // of the domain's units; null: there is none
     // Which versions of the rows a charge depends on were read: the writer looks again under the odometer's lock and refuses
     // when they differ. `policies` are those that the asker might ask under (policy_of); null: the controller's own call.
     const char *fingerprint;
@@ -112,6 +114,7 @@ struct Terms {
     bool permitted;       // the grantee has a policy among them
     privacy::BoundSettings bound;
     int epoch; // that the odometer is to be in
+    const Partition *partition; // whose cells the odometer is to have; null: none was ever declared
 };
 // Reads those of a view alone, without policies; null when it is not registered.
 Terms *terms_of_view(const Reading &reading, Oid view);

@@ -31,10 +31,9 @@ static Date date_of(Day day) {
             in_year - (153 * month + 2) / 5 + 1};
 }
 
-// month may be 13: January of the next year.
 static Day first_of_month(std::int64_t year, int month) {
     const int from_march = (month + 9) % 12;
-    const std::int64_t shifted = year + (month > 12 ? 1 : 0) - (from_march >= 10 ? 1 : 0);
+    const std::int64_t shifted = year - (from_march >= 10 ? 1 : 0);
     const std::int64_t era = floor_divided(shifted, 400), in_era = shifted - 400 * era;
     return era * days_of_era + 365 * in_era + in_era / 4 - in_era / 100 + (153 * from_march + 2) / 5 - epoch_in_march;
 }
@@ -43,35 +42,35 @@ Day day_of(std::int64_t microseconds) {
     return floor_divided(microseconds, std::int64_t{24} * 60 * 60 * 1000000);
 }
 
-// 2000-01-01 was a Saturday.
-static Day monday_of(Day day) {
-    return floor_divided(day + 5, 7) * 7 - 5;
-}
-
 static int months_in(PeriodKind kind) {
     return kind == PeriodKind::year ? 12 : kind == PeriodKind::quarter ? 3 : 1;
 }
 
-static int first_month(PeriodKind kind, const Date &date) {
-    return (date.month - 1) / months_in(kind) * months_in(kind) + 1;
-}
-
-Day begin_of(PeriodKind kind, Day day) {
+// Months are counted from January of the year 0, weeks from the one of 2000-01-01.
+std::int64_t place_of(PeriodKind kind, Day day) {
     if (kind == PeriodKind::day)
         return day;
     if (kind == PeriodKind::week)
-        return monday_of(day);
+        return floor_divided(day + 5, 7);
     const Date date = date_of(day);
-    return first_of_month(date.year, first_month(kind, date));
+    return floor_divided(date.year * 12 + date.month - 1, months_in(kind));
+}
+
+Day begin_at(PeriodKind kind, std::int64_t place) {
+    if (kind == PeriodKind::day)
+        return place;
+    if (kind == PeriodKind::week)
+        return place * 7 - 5;
+    const std::int64_t months = place * months_in(kind), year = floor_divided(months, 12);
+    return first_of_month(year, static_cast<int>(months - year * 12) + 1);
+}
+
+Day begin_of(PeriodKind kind, Day day) {
+    return begin_at(kind, place_of(kind, day));
 }
 
 Day end_of(PeriodKind kind, Day day) {
-    if (kind == PeriodKind::day)
-        return day + 1;
-    if (kind == PeriodKind::week)
-        return monday_of(day) + 7;
-    const Date date = date_of(day);
-    return first_of_month(date.year, first_month(kind, date) + months_in(kind));
+    return begin_at(kind, place_of(kind, day) + 1);
 }
 
 std::string text_of(Day day) {

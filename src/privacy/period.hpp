@@ -20,6 +20,10 @@ Day day_of(std::int64_t microseconds);
 Day begin_of(PeriodKind kind, Day day);
 Day end_of(PeriodKind kind, Day day);
 
+// Returns the place of the period that the day is in among all of its kind, and the first day of the period at a place.
+std::int64_t place_of(PeriodKind kind, Day day);
+Day begin_at(PeriodKind kind, std::int64_t place);
+
 // "2026-11-01"
 std::string text_of(Day day);
 

@@ -74,6 +74,7 @@ catalog::Charge charge_for(const rows::Question *question, const Terms &terms, c
     split_delta(question, terms, &charge);
     charge.measures = question->measures;
     charge.thresholded = question->thresholded;
+    charge.touched = is_public(terms) ? question->touched : nullptr; // nothing rests on the conditional account
     charge.parameters = describe_charge(question, terms);
     return charge;
 }

@@ -174,6 +174,10 @@ const char *describe_charge(const rows::Question *question, const Terms &terms) 
     describe_wanted(&json, terms.wanted);
     describe_decision(&json, terms.decision);
     appendStringInfo(&json, ", \"declared\": \"%s\"", hash_of_declarations(question));
+    if (question->touched != nullptr && is_public(terms)) {
+        appendStringInfoString(&json, ", ");
+        catalog::describe_cells(&json, *question->settings->partition, *question->touched);
+    }
     if (question->time_zone != nullptr) {
         appendStringInfoString(&json, ", \"time_zone\": ");
         escape_json(&json, question->time_zone);

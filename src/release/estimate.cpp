@@ -9,7 +9,7 @@
 #include "privacy/disclosure.hpp"
 #include "privacy/standing.hpp"
 
-#include "catalog/odometer.hpp"
+#include "catalog/ledger_cells.hpp"
 #include "release/accuracy.hpp"
 #include "release/charge.hpp"
 #include "release/choose.hpp"
@@ -45,7 +45,9 @@ static Account read_account(const catalog::Reading &reading, const rows::Questio
         catalog::refuse_ahead(*settings);
     account.bound = now->bound;
     border::core([&] { privacy::enter_epoch(&odometer, now->epoch); });
-    const privacy::Totals role = catalog::read_share(reading, settings->id_text, terms.grantee, now->epoch);
+    privacy::Totals role = catalog::read_share(reading, settings->id_text, terms.grantee, now->epoch);
+    if (question->touched != nullptr)
+        catalog::look_at_cells(reading, settings->id_text, terms.grantee, *question->touched, &odometer.totals, &role);
     const privacy::Standing standing = privacy::standing(odometer.totals, role, now->bound, catalog::today());
     account.totals = standing.table;
     account.role = standing.role;

@@ -192,6 +192,8 @@ uint64 versions_hash(const rows::Question *question) {
     appendStringInfoString(&versions, versions_of(*question->settings));
     if (question->identity != Datum{0})
         add_identity(&versions, question->identity);
+    if (const catalog::Touched *touched = question->touched) // a mean over other cells would say nothing
+        catalog::describe_cells(&versions, *question->settings->partition, *touched);
     return hash_bytes_extended(reinterpret_cast<const unsigned char *>(versions.data), versions.len,
                                question->looked_up);
 }

@@ -180,7 +180,8 @@ static Node *all_people(const rows::Question *question) {
 }
 
 static Query *base_query(const rows::Question *question, Node *where) {
-    return make_select(rows::table_entry(question), rows::another(where));
+    return make_select(rows::table_entry(question),
+                       make_and_qual(rows::another(where), rows::another(question->in_touched)));
 }
 
 // Adds count(*), of the rows that meet a condition if there is one.

@@ -222,6 +222,13 @@ static Node *below_cast(Node *node) {
 
 // ---- what conditions say -------------------------------------------------------------------------------------------
 
+Span span_of(const Comparison &comparison, Node *expression) {
+    if (equal(comparison.expression, expression))
+        return hull_of(comparison, false);
+    Node *below = below_cast(comparison.expression);
+    return below != nullptr && equal(below, expression) ? hull_of(comparison, true) : Span{};
+}
+
 // Where a condition that holds leaves an expression.
 static Span span_where(Node *condition, Node *expression) {
     check_stack_depth();
@@ -240,12 +247,7 @@ static Span span_where(Node *condition, Node *expression) {
         }
         return all;
     }
-    if (!read_comparison(condition, &comparison))
-        return Span{};
-    if (equal(comparison.expression, expression))
-        return hull_of(comparison, false);
-    Node *below = below_cast(comparison.expression);
-    return below != nullptr && equal(below, expression) ? hull_of(comparison, true) : Span{};
+    return read_comparison(condition, &comparison) ? span_of(comparison, expression) : Span{};
 }
 
 static bool has_place(Node *expression) {

@@ -50,6 +50,8 @@ struct Comparison {
 };
 // Reads a comparison; false: the node is none.
 bool read_comparison(Node *node, Comparison *comparison);
+// Returns where a comparison that holds leaves an expression; of IN the least interval around all of it.
+privacy::Span span_of(const Comparison &comparison, Node *expression);
 // Returns the constants that it compares with (Const *): one, or those of IN that are not NULL.
 List *constants_of(const Comparison &comparison);
 

@@ -22,7 +22,7 @@ void add_ancestors(Query *query, const List *ancestors) {
 }
 
 Query *select_from_sources(const Question *question, Node *where) {
-    Node *all = static_cast<Node *>(copyObject(where));
+    Node *all = make_and_qual(another(where), another(question->in_touched));
     if (question->units == nullptr || !question->units->clipped)
         return make_aggregation(table_entry(question), all);
     all = make_and_qual(all, static_cast<Node *>(copyObject(question->units->links)));

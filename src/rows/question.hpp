@@ -117,6 +117,8 @@ struct Question {
     const char *text;         // what the ledger shows: the plan, printed
     const char *time_zone; // that the answer may depend on; null: it depends on none
     Node *where;      // over the tables, with the views' filters; or null
+    const catalog::Touched *touched; // the cells of a partition that are read and charged; null: there is none
+    Node *in_touched; // that a row is in one of them, total (rows/touched); null: every row is
     query::RowCost where_cost; // of the leaf's part of it, for one row
     List *semi_joins; // query::SemiJoin *, over the tables, with the conditions of the views
     List *filters;    // Node *, over the tables

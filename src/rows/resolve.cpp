@@ -33,6 +33,7 @@
 #include "rows/joined_sources.hpp"
 #include "rows/sources.hpp"
 #include "rows/exists_columns.hpp"
+#include "rows/touched.hpp"
 #include "rows/unit_limits.hpp"
 #include "rows/units.hpp"
 
@@ -352,6 +353,8 @@ Question *prepare(const catalog::Reading &reading, query::Leaf *leaf, ParamListI
             choose_shown(question);
         leave_out_long_keys(question);
     }
+    if (!question->groups_only)
+        find_touched(columns.narrowed, question);
     if (units != nullptr)
         limit_groups(question, units);
     find_sensitivities(reading, question);

@@ -32,6 +32,8 @@ void warn_of_schema(Oid role, Oid relation, const char *kind);
 void check_shares(const catalog::Visit &visit, Oid relation);
 // 55000 when answers to a role whose policy has a risk profile are not all of pure epsilon.
 void check_profiles(const catalog::Visit &visit, Oid relation, Oid profiled);
+// 55000 while the domain of the table has a partition.
+void check_no_partition(const catalog::Visit &visit, Oid relation);
 // 22023 for a total of epsilon that is negative or not a number.
 void check_epsilon_total(Datum total);
 

@@ -165,6 +165,7 @@ DP_CALL(dp_set_unit) {
     check_limits(relation, unit, limits);
     Visit visit = Visit::write();
     lock_declarations(visit, relation);
+    check_no_partition(visit, relation);
     const UnitPath *path = declared_unit(relation);
     if (!only_repairs(path, unit))
         check_unused(visit, relation);

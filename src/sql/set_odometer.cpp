@@ -135,6 +135,12 @@ static constexpr char rules[] = R"sql(
   'Pass delta_total => 0, or take the profile away with profile => ''{}''.'),
 (p.period IS NOT NULL AND p.bound <> 'filter', format('a period does not go with the bound %s', p.bound), NULL,
   'Use the bound ''filter'', or take the period away with period => ''''.'),
+((p.period IS NOT NULL OR p.bound IN ('dynamic', 'zcdp')) AND EXISTS (
+    SELECT FROM dp_rdr.protected_table t JOIN dp_rdr.partition c ON c.domain = t.domain
+    WHERE t.relation::oid = p.relation AND c.column_name IS NOT NULL),
+  CASE WHEN p.period IS NOT NULL THEN 'a period does not go with a partition'
+       ELSE format('the bound %s does not go with a partition', p.bound) END, NULL,
+  format('SELECT dp_unset_partition(%L); takes it away.', p.relation::regclass)),
 (p.epsilon_lifetime < coalesce(p.epsilon_total, 0), 'epsilon_lifetime must be at least epsilon_total',
   format('epsilon_lifetime would be %s, and epsilon_total %s.', trim_scale(p.epsilon_lifetime), trim_scale(coalesce(p.epsilon_total, 0))),
   'It binds over all periods, and epsilon_total within each; ''Infinity'' takes it away.'),

@@ -76,6 +76,17 @@ SELECT 'the totals of the account ' || a.name || ' are not the sums of its rows'
 FROM account a JOIN stored s ON s.name = a.name
 WHERE (a.epsilon, a.delta, a.releases) IS DISTINCT FROM (s.epsilon, s.delta, s.releases)
 UNION ALL
+SELECT 'the sums of cells do not come to those of the cell that has most' FROM dp_rdr.odometer o
+WHERE o.id = $1 AND (o.most_epsilon, o.most_delta) <> (
+  SELECT greatest(max(c.epsilon), 0), greatest(max(c.delta), 0) FROM dp_rdr.odometer_cell c
+  WHERE c.id = $1 AND c.grantee = '' AND c.cell < 9223372036854775807)
+UNION ALL
+(SELECT 'the cells of role ' || s.grantee || ' do not come to the one that has most' FROM dp_rdr.odometer_share s
+ WHERE s.id = $1 AND (s.most_epsilon, s.most_delta) <> (
+   SELECT greatest(max(c.epsilon), 0), greatest(max(c.delta), 0) FROM dp_rdr.odometer_cell c
+   WHERE c.id = $1 AND c.grantee = s.grantee AND c.cell < 9223372036854775807)
+ ORDER BY s.grantee COLLATE "C" LIMIT 1)
+UNION ALL
 SELECT format('the sums of epoch %s of the account %s are not those of its rows', s.epoch, a.name)
 FROM account a JOIN stored s ON s.name = a.name
 WHERE (a.epsilon_before, a.delta_before, a.rho, a.pure, a.rho_only) IS DISTINCT FROM
@@ -208,13 +219,14 @@ SELECT l.table_id, l.id, l.hash, c.now, c.now, (
         'epsilon_total', max((c.totals ->> 'epsilon_total')::numeric),
         'delta_conversion', max((c.totals ->> 'delta_conversion')::numeric),
         'delta_mechanisms', max((c.totals ->> 'delta_mechanisms')::numeric),
-        'rho_target', (array_agg(c.totals ->> 'rho_target' ORDER BY c.id))[1]) END AS totals
+        'rho_target', (array_agg(c.totals ->> 'rho_target' ORDER BY c.id))[1]) END AS totals,
+      CASE WHEN c.raised IS NOT NULL THEN ARRAY[sum(c.raised[1]), sum(c.raised[2]), sum(c.raised[3]), sum(c.raised[4])] END AS raised
     FROM (SELECT r.*, count(*) FILTER (WHERE r.turns) OVER (PARTITION BY r.account ORDER BY r.id) AS run FROM (
             SELECT e.*, (e.period, e.start, e.since) IS DISTINCT FROM
                         lag((e.period, e.start, e.since)) OVER (PARTITION BY e.account ORDER BY e.id) AS turns
             FROM dp_rdr.charges($1, $2) e WHERE e.id <= $3) r) c
     GROUP BY c.account, c.grantee, c.role_name, c.role_oid, c.session_role, c.kind, c.algorithm, c.basis, c.epoch, c.period, c.start,
-      c.since, c.run, c.rho > 0, c.totals IS NOT NULL, date_trunc('month', c.at)) s)
+      c.since, c.run, c.rho > 0, c.totals IS NOT NULL, c.raised IS NOT NULL, date_trunc('month', c.at)) s)
 FROM dp_rdr.ledger_row l CROSS JOIN (SELECT clock_timestamp() OFFSET 0) c (now) WHERE (l.table_id, l.id) = ($1, $3)
   AND NOT EXISTS (SELECT FROM dp_rdr.verified_ledger o WHERE o.table_id = $1 AND o.row_id > $3)
 ON CONFLICT (table_id) DO UPDATE SET row_id = EXCLUDED.row_id, hash = EXCLUDED.hash, at = EXCLUDED.at, charges = EXCLUDED.charges,

@@ -1,0 +1,166 @@
+-- Partitions: each cell has the totals of the table for itself. A question is charged to the cells that it can touch, and reads no others.
+-- Tests pretend that another month has begun by moving the declaration and the odometer, as the superuser.
+\set SHOW_CONTEXT never
+SET SESSION AUTHORIZATION regress_controller;
+CREATE TABLE ward_people (id integer, ward text, age integer, note text);
+INSERT INTO ward_people SELECT i, (ARRAY['a', 'b', 'c', 'd', NULL])[i % 5 + 1], i % 60, 'n' FROM generate_series(1, 500) i;
+SELECT dp_protect('ward_people', 'ward_people_dp');
+SELECT dp_grant('ward_people_dp', 'regress_analyst', tau => 0.9);
+
+-- What may be declared.
+SELECT attempt(format('SELECT dp_set_partition(%L, %L%s)', 'ward_people', c, a)) FROM (VALUES
+    ('nothing', ''), ('ward', ''), ('ward', ', by => ''month'', since => ''2025-01-01'''), ('ward', ', by => ''10'', since => ''1'', until => ''9'''),
+    ('age', ', by => ''hour'''), ('age', ', by => ''0'', since => ''0'', until => ''9'''), ('age', ', by => ''1'', since => ''0'', until => ''10000'''),
+    ('age', ', by => ''1'', since => ''9'', until => ''0'''), ('age', ', by => ''1'', since => ''9'''), ('age', ', by => ''1''')) v (c, a);
+SELECT dp_set_groups('ward_people', 'ward', '{a,b,c}');
+SELECT attempt($$SELECT dp_set_partition('ward_people', 'ward', since => '2025-01-01')$$);
+SELECT attempt($$SELECT dp_cells('ward_people')$$), attempt($$SELECT dp_unset_partition('ward_people')$$);
+SELECT dp_set_odometer('ward_people', period => 'month');
+SELECT attempt($$SELECT dp_set_partition('ward_people', 'ward')$$);
+SELECT dp_set_odometer('ward_people', period => '');
+
+-- Declared: nothing is spent. Bounds that do not go with it are refused in either order.
+SELECT dp_set_partition('ward_people', 'ward');
+SELECT * FROM dp_cells('ward_people');
+SELECT attempt($$SELECT dp_set_odometer('ward_people', period => 'month')$$);
+SELECT attempt($$SELECT dp_set_odometer('ward_people', 'zcdp', delta_total => 1e-6)$$);
+SELECT attempt($$SELECT dp_set_odometer('ward_people', 'dynamic')$$);
+SELECT attempt($$SELECT dp_set_unit('ward_people', 'id')$$);
+
+-- What a question touches, as the ledger says.
+RESET SESSION AUTHORIZATION;
+CREATE FUNCTION touched(condition text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+    said text;
+    cells jsonb;
+BEGIN
+    SET SESSION AUTHORIZATION regress_analyst;
+    said := attempt('SELECT count(*) FROM ward_people_dp ' || condition);
+    RESET SESSION AUTHORIZATION;
+    SELECT l.parameters -> 'cells' INTO cells FROM dp_rdr.ledger_row l ORDER BY id DESC LIMIT 1;
+    RETURN CASE WHEN said = 'accepted' THEN coalesce(cells ->> 'names', 'all') ELSE said END;
+END $$;
+UPDATE dp_rdr.privacy_domain SET epsilon_total = 1000;
+SELECT condition, touched(condition) FROM unnest(ARRAY[
+    '', 'WHERE age > 30', $$WHERE ward = 'a'$$, $$WHERE ward IN ('a', 'c')$$, $$WHERE ward IN ('a', 'z')$$, $$WHERE ward = 'a' OR age > 3$$,
+    $$WHERE (ward = 'a' AND age > 3) OR (ward = 'b' AND age < 3)$$, $$WHERE ward <> 'a'$$, $$WHERE NOT (ward = 'a')$$,
+    $$WHERE NOT (ward = 'a' OR age > 3)$$, $$WHERE NOT (ward = 'a' AND age > 3)$$, $$WHERE ward IS NULL$$, $$WHERE ward IS NOT NULL$$,
+    $$WHERE (ward = 'a') IS TRUE$$, $$WHERE (ward = 'a') IS NOT TRUE$$, $$WHERE upper(ward) = 'B'$$, $$WHERE ward < 'b'$$, $$WHERE ward LIKE 'c%'$$,
+    $$WHERE ward = note$$, $$WHERE CASE ward WHEN 'a' THEN true ELSE false END$$, $$WHERE ward = 'a' AND ward = 'b'$$, $$WHERE ward NOT IN ('a', 'b')$$,
+    $$WHERE ward IN ('a', NULL)$$, $$WHERE ward NOT IN ('a', NULL)$$, $$GROUP BY ward$$, $$WHERE ward <> 'c' GROUP BY ward$$]) WITH ORDINALITY c (condition, n)
+ORDER BY n;
+SELECT * FROM dp_cells('ward_people');
+
+-- What is read is what was charged: nothing else is counted, whatever the condition says. (Epsilon is large here: noise is 0.)
+SET SESSION AUTHORIZATION regress_controller;
+SELECT dp_grant('ward_people_dp', 'regress_second', tau => 1e-9, epsilon_max => 100);
+RESET SESSION AUTHORIZATION;
+UPDATE dp_rdr.privacy_domain SET epsilon_total = 1000000;
+CREATE FUNCTION counted(query text) RETURNS bigint LANGUAGE plpgsql AS $$
+DECLARE
+    n bigint;
+BEGIN
+    SET SESSION AUTHORIZATION regress_second;
+    EXECUTE query INTO n;
+    RESET SESSION AUTHORIZATION;
+    RETURN n;
+END $$;
+SELECT condition, counted('SELECT count(*) FROM ward_people_dp ' || condition) AS answer,
+    counted(format('SELECT sum(n)::bigint FROM (SELECT age, count(*) AS n FROM ward_people_dp %s GROUP BY age) g', condition)) IS NOT NULL AS grouped
+FROM unnest(ARRAY['', $$WHERE ward = 'a'$$, $$WHERE ward IS NULL$$, $$WHERE ward NOT IN ('a', 'b')$$, $$WHERE ward <> 'a'$$]) condition;
+
+-- A cell that is used up denies what touches it, and says which. Others have their own.
+SET SESSION AUTHORIZATION regress_controller;
+SELECT dp_unset_partition('ward_people');
+CREATE TABLE ward_stays AS SELECT * FROM ward_people;
+SELECT dp_protect('ward_stays', 'ward_stays_dp'), dp_set_groups('ward_stays', 'ward', '{a,b,c}');
+SELECT dp_grant('ward_stays_dp', 'regress_analyst', tau => 0.9), dp_set_odometer('ward_stays', epsilon_total => 0.2);
+SELECT dp_set_partition('ward_stays', 'ward', guard => false);
+\set VERBOSITY default
+SET SESSION AUTHORIZATION regress_analyst;
+SELECT count(*) IS NOT NULL AS answered FROM ward_stays_dp WHERE ward = 'a';
+SELECT count(*) IS NOT NULL AS answered FROM ward_stays_dp WHERE ward = 'a';
+SELECT count(*) FROM ward_stays_dp WHERE ward = 'a';
+SELECT count(*) FROM ward_stays_dp WHERE ward IN ('a', 'b');
+SELECT count(*) FROM ward_stays_dp;
+SELECT count(*) IS NOT NULL AS answered FROM ward_stays_dp WHERE ward = 'b';
+SELECT answered FROM dp_explain('SELECT count(*) FROM ward_stays_dp WHERE ward = ''b''');
+SELECT answered FROM dp_explain('SELECT count(*) FROM ward_stays_dp WHERE ward = ''a''');
+SELECT count(*) IS NOT NULL AS answered FROM ward_stays_dp WHERE ward <> 'a';
+SELECT count(*) FROM ward_stays_dp WHERE ward IN ('b', 'c');
+SELECT count(*) FROM ward_stays_dp WHERE age > 3;
+SET SESSION AUTHORIZATION regress_controller;
+SELECT * FROM dp_cells('ward_stays');
+SELECT account, epsilon, epsilon_claim FROM dp_odometer('ward_stays');
+SELECT dp_verify_ledger('ward_stays'), dp_verify_ledger('ward_stays', true), dp_verify_ledger('ward_people', true);
+SELECT query, reason, times FROM dp_rdr.denials WHERE relation = 'public.ward_stays' ORDER BY query;
+-- Where the view does not show the column nobody could name a cell.
+SELECT dp_protect('ward_stays', 'ward_ages_dp', columns => '{id,age}'), dp_grant('ward_ages_dp', 'regress_analyst', tau => 0.9);
+SET SESSION AUTHORIZATION regress_analyst;
+SELECT count(*) FROM ward_ages_dp;
+-- Taken away, all that the fullest cell had counts for everybody; declared anew as well.
+SET SESSION AUTHORIZATION regress_controller;
+SELECT dp_unset_partition('ward_stays');
+SELECT dp_set_odometer('ward_stays', epsilon_total => 0.4);
+SET SESSION AUTHORIZATION regress_analyst;
+SELECT count(*) IS NOT NULL AS answered FROM ward_stays_dp WHERE ward = 'b';
+SET SESSION AUTHORIZATION regress_controller;
+SELECT account, epsilon FROM dp_odometer('ward_stays');
+SELECT dp_set_partition('ward_stays', 'age', by => '10', since => '10', until => '49');
+SET SESSION AUTHORIZATION regress_analyst;
+SELECT count(*) IS NOT NULL AS answered FROM ward_stays_dp WHERE age BETWEEN 20 AND 34;
+SELECT count(*) FROM ward_stays_dp WHERE age < 30;
+SELECT count(*) IS NOT NULL AS answered FROM ward_stays_dp WHERE age >= 40;
+SET SESSION AUTHORIZATION regress_controller;
+SELECT * FROM dp_cells('ward_stays');
+SELECT dp_verify_ledger('ward_stays', true);
+UPDATE ward_stays SET age = 21 WHERE age = 29;
+UPDATE ward_stays SET age = 60 WHERE age = 3;
+UPDATE ward_stays SET age = 30 WHERE age = 29;
+UPDATE ward_stays SET age = 31 WHERE age = 21;
+UPDATE ward_stays SET age = NULL WHERE age = 31;
+ALTER TABLE ward_stays RENAME COLUMN age TO years;
+UPDATE ward_stays SET id = 1 WHERE id = 1;
+SELECT dp_unset_partition('ward_stays');
+UPDATE ward_stays SET id = 1 WHERE id = 1;
+
+-- Months. Those that have not begun are in no answer.
+CREATE TABLE visits (id integer, at timestamptz, cost integer);
+INSERT INTO visits SELECT i, (date_trunc('month', now() AT TIME ZONE 'UTC') - (i % 6 - 1) * interval '1 month' + interval '1 day') AT TIME ZONE 'UTC', i % 10
+FROM generate_series(1, 600) i;
+INSERT INTO visits VALUES (0, NULL, 1), (0, 'infinity', 1), (0, '-infinity', 1);
+SELECT dp_protect('visits', 'visits_dp');
+SELECT dp_grant('visits_dp', 'regress_second', tau => 1e-9, epsilon_max => 100), dp_set_odometer('visits', epsilon_total => 150);
+SELECT attempt($$SELECT dp_set_partition('visits', 'at', by => 'month')$$), attempt($$SELECT dp_set_partition('visits', 'at', by => 'month', since => 'never')$$),
+    attempt($$SELECT dp_set_partition('visits', 'at', by => 'month', since => '0044-03-15 BC')$$), attempt($$SELECT dp_set_partition('visits', 'at', by => 'day', since => '1900-01-01')$$),
+    attempt($$SELECT dp_set_partition('visits', 'at', by => 'month', since => '2025-01-01', until => '2026-01-01')$$),
+    attempt($$SELECT dp_set_partition('visits', 'at')$$);
+SET client_min_messages = warning;
+SELECT dp_set_partition('visits', 'at', by => 'month', since => to_char(now() AT TIME ZONE 'UTC' - interval '4 months', 'YYYY-MM-DD'));
+RESET client_min_messages;
+RESET SESSION AUTHORIZATION;
+-- How many months a condition touches, and how many rows it counts.
+CREATE FUNCTION months(condition text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+    n bigint;
+    cells jsonb;
+BEGIN
+    UPDATE dp_rdr.privacy_domain SET epsilon_total = 100000;
+    SET SESSION AUTHORIZATION regress_second;
+    EXECUTE 'SELECT count(*) FROM visits_dp ' || condition INTO n;
+    RESET SESSION AUTHORIZATION;
+    SELECT l.parameters -> 'cells' INTO cells FROM dp_rdr.ledger_row l ORDER BY id DESC LIMIT 1;
+    RETURN n || ' rows of ' || coalesce((SELECT string_agg(format('%s..%s', (r ->> 0)::bigint - (cells ->> 'begun')::bigint, (r ->> 1)::bigint - (cells ->> 'begun')::bigint), ', ')
+                                  FROM jsonb_array_elements(cells -> 'ranges') r), 'all');
+END $$;
+SELECT replace(condition, 'M', 'month') AS condition, months(replace(condition, 'M', $$date_trunc('month', now() AT TIME ZONE 'UTC') AT TIME ZONE 'UTC'$$))
+FROM unnest(ARRAY['', 'WHERE cost > 3', 'WHERE at >= M', 'WHERE at < M', $$WHERE at >= M - interval '2 months' AND at < M - interval '1 month'$$,
+    $$WHERE NOT (at < M)$$, $$WHERE at < M OR at >= M - interval '1 month'$$, 'WHERE at IS NULL', 'WHERE at IS NOT NULL', 'WHERE at = M',
+    $$WHERE at IN (M, M - interval '3 months')$$, $$WHERE at < M - interval '20 months'$$, 'WHERE at > M AND cost > 3', $$WHERE at BETWEEN M - interval '1 month' AND M$$,
+    $$WHERE NOT (at >= M OR cost > 100)$$, $$WHERE at < M - interval '3 months' OR at >= M$$]) WITH ORDINALITY c (condition, n) ORDER BY n;
+SELECT attempt($$SELECT count(*) FROM visits_dp WHERE at > '2200-01-01'$$);
+SET SESSION AUTHORIZATION regress_second;
+SELECT attempt($$SELECT count(*) FROM visits_dp WHERE at > '2200-01-01'$$);
+SET SESSION AUTHORIZATION regress_controller;
+SELECT dp_verify_ledger('visits', true);
+SELECT epsilon, "left" FROM dp_cells('visits');

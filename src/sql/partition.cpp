@@ -1,0 +1,391 @@
+// dp_set_partition, dp_unset_partition and dp_cells: cells of a table's units, each with the totals for itself.
+#include "border/versions.hpp"
+#include "catalog/facade.hpp"
+#include "catalog/foreign_part.hpp"
+#include "query/condition.hpp"
+#include "sql/budget.hpp"
+#include "sql/call_arguments.hpp"
+#include "sql/ledger_pages.hpp"
+#include "sql/result_rows.hpp"
+#include "sql/setter.hpp"
+
+using dp::catalog::Partition;
+using dp::catalog::Visit;
+
+namespace dp::sql {
+
+using catalog::qualified_name;
+
+// Named so that it sorts behind other triggers, which may change the row before.
+static const char *const trigger_name = "\"~dp_rdr_cell\"";
+
+// ---- what may be declared ------------------------------------------------------------------------------------------
+
+static bool is_listed_type(Oid type) {
+    return type == TEXTOID || type == VARCHAROID || type == INT2OID || type == INT4OID || type == INT8OID ||
+           type == BOOLOID || type == DATEOID || type == UUIDOID || type_is_enum(type);
+}
+
+static bool is_moment_type(Oid type) {
+    return type == DATEOID || type == TIMESTAMPOID || type == TIMESTAMPTZOID;
+}
+
+static void check_column(Oid relation, AttrNumber column, const char *name) {
+    const char *table = qualified_name(relation);
+    if (column <= 0)
+        refuse_with(ERRCODE_UNDEFINED_COLUMN, psprintf("column \"%s\" of %s does not exist", name, table));
+    if (get_attgenerated(relation, column) != '\0')
+        refuse_form(psprintf("column \"%s\" of %s is generated", name, table),
+                    "A trigger could not see its value. Partition by a column that is written once.");
+    Oid type, collation;
+    int32 typmod;
+    get_atttypetypmodcoll(relation, column, &type, &typmod, &collation);
+    if (OidIsValid(collation) && !get_collation_isdeterministic(collation))
+        refuse_form(psprintf("column \"%s\" of %s has a nondeterministic collation", name, table),
+                    "Partition by a column that takes different texts for different.");
+}
+
+// Whose rows are units, here alone, and without children that have rows of their own.
+static void check_table(Oid relation) {
+    refuse_by("SELECT '0A000', format('a unit of %s is no row', t.relation), "
+              "NULL, 'A partition is of tables of which each row is one individual, in this version.' "
+              "FROM dp_rdr.protected_table t JOIN dp_rdr.privacy_domain d ON d.id = t.domain "
+              "WHERE t.relation::oid = $1 AND (d.unit_types IS NOT NULL OR t.unit IS NOT NULL)",
+              relation);
+    const char *table = qualified_name(relation);
+    if (get_rel_relkind(relation) == RELKIND_RELATION && has_subclass(relation) &&
+        find_inheritance_children(relation, NoLock) != NIL)
+        refuse_form(psprintf("%s has inheritance children", table), "A trigger on it would not see their rows.");
+    if (catalog::has_foreign_table(find_all_inheritors(relation, AccessShareLock, nullptr)) ||
+        catalog::is_on_other_nodes(relation))
+        refuse_form(psprintf("other servers keep rows of %s", table),
+                    "A partition is of tables that this server keeps, in this version.");
+}
+
+static void check_bound(const Visit &visit, Oid relation) {
+    refuse_first(visit,
+                 "SELECT '22023', CASE WHEN d.period IS NOT NULL THEN 'a partition does not go with a period' "
+                 "ELSE format('a partition does not go with the bound %s', d.bound) END, NULL, "
+                 "CASE WHEN d.period IS NOT NULL THEN format('SELECT dp_set_odometer(%L, period => '''');', t.relation) "
+                 "ELSE format('SELECT dp_set_odometer(%L, ''filter'', epsilon_total => 1);', t.relation) END "
+                 "FROM dp_rdr.protected_table t JOIN dp_rdr.privacy_domain d ON d.id = t.domain "
+                 "WHERE t.relation::oid = $1 AND (d.period IS NOT NULL OR d.bound NOT IN ('filter', 'none'))",
+                 relation);
+}
+
+// ---- cells ---------------------------------------------------------------------------------------------------------
+
+[[noreturn]] static void refuse_type(const Partition &partition, const char *hint) {
+    refuse_form(psprintf("column \"%s\" of %s is of type %s, which is not partitioned so", partition.column,
+                         qualified_name(partition.relation), partition.type),
+                hint);
+}
+
+static void check_number_of_cells(int64 n) {
+    if (n < 1 || n > catalog::most_cells)
+        refuse_value(psprintf("the partition would have " INT64_FORMAT " cells", n),
+                     psprintf("It has from 1 to %d. Choose longer ones, or another beginning.", catalog::most_cells));
+}
+
+static void set_periods(Partition *partition, Oid type, const char *since, const char *until) {
+    if (!is_moment_type(type))
+        refuse_type(*partition, "Periods are of dates and of timestamps. Without by the cells are the declared groups.");
+    if (since == nullptr)
+        refuse_with(ERRCODE_NULL_VALUE_NOT_ALLOWED, "since must not be null where cells are periods",
+                    "Pass the first day that has a cell of its own: since => '2025-01-01'.");
+    if (until != nullptr)
+        refuse_value("until goes with numbers", "The last period is that of the clock.");
+    const DateADT day = DatumGetDateADT(DirectFunctionCall1(date_in, CStringGetDatum(since)));
+    const privacy::Day first = privacy::day_of(-PG_INT64_MAX); // no date is before
+    constexpr privacy::Day year_one = -730119, last_year = 2921939; // 0001-01-01 and 9999-12-31
+    if (day < year_one || day > last_year || day < first)
+        refuse_value(psprintf("since is %s, and must be from the year 1 to 9999", since));
+    partition->first = privacy::place_of(*partition->period, day);
+    check_number_of_cells(privacy::place_of(*partition->period, catalog::today()) - partition->first + 1);
+}
+
+static int64 number_of(const char *text, const char *name) {
+    if (text == nullptr)
+        refuse_with(ERRCODE_NULL_VALUE_NOT_ALLOWED, psprintf("%s must not be null where cells are of numbers", name),
+                    "Pass the least and the largest number that has a cell of its own: since => '0', until => '99'.");
+    const int64 number = DatumGetInt64(DirectFunctionCall1(int8in, CStringGetDatum(text)));
+    constexpr int64 most = INT64CONST(1) << 60;
+    if (number > most || number < -most)
+        refuse_value(psprintf("%s is %s, and must be from " INT64_FORMAT " to " INT64_FORMAT, name, text, -most, most));
+    return number;
+}
+
+static void set_stretches(Partition *partition, Oid type, const char *by, const char *since, const char *until) {
+    if (type != INT2OID && type != INT4OID && type != INT8OID)
+        refuse_type(*partition, "Stretches of numbers are of integer columns.");
+    partition->width = number_of(by, "by");
+    if (partition->width < 1)
+        refuse_value(psprintf("by is %s, and must be a period or a number from 1 on", by),
+                     "Use 'day', 'week', 'month', 'quarter', 'year', or how many numbers a cell has.");
+    const auto place = [&](int64 number) {
+        return number / partition->width - (number % partition->width < 0 ? 1 : 0);
+    };
+    partition->first = place(number_of(since, "since"));
+    partition->last = place(number_of(until, "until"));
+    check_number_of_cells(partition->last - partition->first + 1);
+}
+
+static void set_list(Partition *partition, Oid type, const char *since, const char *until) {
+    if (!is_listed_type(type))
+        refuse_type(*partition, "A list is of text, varchar, integers, boolean, date, uuid, or an enum.");
+    if (since != nullptr || until != nullptr)
+        refuse_value("since and until go with by", "Without by the cells are the declared groups of the column.");
+    catalog::Reading reading = catalog::Reading::open();
+    partition->values = catalog::column_groups(reading, partition->relation, partition->column);
+    reading.close();
+    if (partition->values == nullptr)
+        refuse_state(psprintf("no groups of column \"%s\" of %s are declared", partition->column,
+                              qualified_name(partition->relation)),
+                     "dp_set_groups() declares them, and dp_set_partition() with by => 'month' makes cells of periods.");
+    partition->first = 1;
+    partition->last = ArrayGetNItems(ARR_NDIM(partition->values), ARR_DIMS(partition->values));
+    check_number_of_cells(partition->last);
+}
+
+static void set_cells(Partition *partition, Oid type, const char *by, const char *since, const char *until) {
+    border::SettingsScope settings = border::SettingsScope::enter(); // what dates mean is not the caller's to choose
+    partition->last = PG_INT64_MAX;
+    if (by != nullptr)
+        partition->period = border::core([&] { return privacy::period_from_name(by); });
+    if (partition->period)
+        set_periods(partition, type, since, until);
+    else if (by != nullptr)
+        set_stretches(partition, type, by, since, until);
+    else
+        set_list(partition, type, since, until);
+    settings.leave();
+}
+
+// Refuses a column whose condition no internal statement could have.
+static void check_condition(const Partition &partition) {
+    catalog::Touched touched = {};
+    touched.others = touched.begun = partition.others(); // one cell of several
+    touched.n = 1;
+    touched.first[0] = touched.last[0] = partition.first;
+    (void)query::canonical_condition(catalog::condition_on(partition, touched), partition.relation, "partition");
+}
+
+// ---- declaring it --------------------------------------------------------------------------------------------------
+
+static void store(const Visit &visit, const Partition &partition) {
+    const bool list = partition.values != nullptr;
+    run(visit,
+        "INSERT INTO dp_rdr.partition AS p (domain, version, relation, column_name, column_type, period, width, first, last, cells, fresh) "
+        "SELECT t.domain, 1, t.relation, $2, $3, $4, $5, $6, $7, $8, $9 FROM dp_rdr.protected_table t WHERE t.relation::oid = $1 "
+        "ON CONFLICT (domain) DO UPDATE SET version = p.version + 1, relation = EXCLUDED.relation, column_name = EXCLUDED.column_name, "
+        "column_type = EXCLUDED.column_type, period = EXCLUDED.period, width = EXCLUDED.width, first = EXCLUDED.first, "
+        "last = EXCLUDED.last, cells = EXCLUDED.cells, fresh = EXCLUDED.fresh",
+        partition.relation, partition.column, partition.type,
+        partition.period ? privacy::name_of(*partition.period) : static_cast<const char *>(nullptr),
+        if_given(partition.width > 0, partition.width), partition.first,
+        if_given(!partition.period, partition.last),
+        list ? Typed::array(TEXTARRAYOID, partition.values) : Typed{TEXTARRAYOID, Datum{0}}, partition.fresh);
+}
+
+static void drop_trigger(Oid relation) {
+    run_as(catalog::relation_owner(relation),
+           psprintf("DROP TRIGGER IF EXISTS %s ON %s", trigger_name, qualified_name(relation)));
+}
+
+// Its arguments say which cell a row is in, so that it reads no catalog.
+static void make_trigger(const Partition &partition) {
+    const char *by = partition.period      ? privacy::name_of(*partition.period)
+                     : partition.width > 0 ? psprintf(INT64_FORMAT, partition.width)
+                                           : "";
+    const Oid owner = catalog::relation_owner(partition.relation);
+    const char *table = qualified_name(partition.relation);
+    run_as(owner, psprintf("CREATE TRIGGER %s BEFORE UPDATE ON %s FOR EACH ROW EXECUTE FUNCTION "
+                           "dp_rdr.keep_cell(%s, '%s', '" INT64_FORMAT "', '" INT64_FORMAT "')",
+                           trigger_name, table, quote_literal_cstr(partition.column), by, partition.first,
+                           partition.last));
+    run_as(owner, psprintf("ALTER TABLE %s ENABLE ALWAYS TRIGGER %s", table, trigger_name));
+}
+
+// Says what was spent before, and what the trigger does.
+static void tell_partition(const Partition &partition, bool guarded) {
+    const char *table = qualified_name(partition.relation), *column = quote_identifier(partition.column);
+    const char *cells = partition.period ? psprintf("each %s of %s", privacy::name_of(*partition.period), column)
+                                         : psprintf("each cell of %s", column);
+    Budget budget;
+    const bool spent = read_budget(partition.relation, &budget) && budget.odometer.totals.of_public.epsilon.units() > 0;
+    const char *before =
+        spent ? psprintf(" Epsilon %s, spent before, counts for all cells%s.",
+                         catalog::numeric_text(catalog::to_numeric(budget.odometer.totals.of_public.epsilon)),
+                         partition.fresh ? " so far" : "")
+              : "";
+    ereport(NOTICE,
+            (errmsg("from now on %s has the totals of %s for itself", cells, table),
+             errdetail("%s%s",
+                       guarded ? "A trigger refuses updates that move a row to another cell."
+                               : "Nothing refuses updates that move a row to another cell: it then counts in both.",
+                       before),
+             spent && partition.period && !partition.fresh
+                 ? errhint("fresh => true lets cells to come begin with nothing. It is right if no row that was read before has "
+                           "such a value.")
+                 : 0));
+}
+
+DP_CALL(dp_set_partition) {
+    require_first(fcinfo, 2);
+    const Oid relation = protected_relation(PG_GETARG_OID(0)), caller = GetUserId();
+    Partition partition = {};
+    partition.relation = relation;
+    partition.column = text_argument(fcinfo, 1);
+    partition.fresh = !PG_ARGISNULL(5) && PG_GETARG_BOOL(5);
+    const bool guarded = PG_ARGISNULL(6) || PG_GETARG_BOOL(6);
+    LockRelationOid(relation, AccessShareLock);
+    const AttrNumber column = get_attnum(relation, partition.column);
+    check_table(relation);
+    check_column(relation, column, partition.column);
+    partition.type = format_type_be(get_atttype(relation, column));
+    set_cells(&partition, get_atttype(relation, column), text_argument(fcinfo, 2), text_argument(fcinfo, 3),
+              text_argument(fcinfo, 4));
+    check_condition(partition);
+    drop_trigger(relation);
+    if (guarded)
+        make_trigger(partition);
+    Visit visit = Visit::write();
+    lock_declarations(visit, relation);
+    check_owns_domain(visit, relation, caller);
+    check_bound(visit, relation);
+    store(visit, partition);
+    visit.leave();
+    tell_partition(partition, guarded);
+    PG_RETURN_VOID();
+}
+
+DP_CALL(dp_unset_partition) {
+    require_first(fcinfo, 1);
+    const Oid relation = protected_relation(PG_GETARG_OID(0));
+    if (change(relation,
+               "UPDATE dp_rdr.partition p SET version = p.version + 1, column_name = NULL, column_type = NULL, period = NULL, "
+               "width = NULL, first = NULL, last = NULL, cells = NULL, fresh = false FROM dp_rdr.protected_table t "
+               "WHERE t.relation::oid = $1 AND p.domain = t.domain AND p.column_name IS NOT NULL",
+               relation) == 0)
+        refuse_state(psprintf("%s has no partition", qualified_name(relation)),
+                     "dp_set_partition() declares one.");
+    drop_trigger(relation);
+    PG_RETURN_VOID();
+}
+
+void check_no_partition(const Visit &visit, Oid relation) {
+    refuse_first(visit,
+                 "SELECT '55000', format('%s has a partition', t.relation), NULL, "
+                 "format('SELECT dp_unset_partition(%L); takes it away.', t.relation) "
+                 "FROM dp_rdr.protected_table t JOIN dp_rdr.partition p ON p.domain = t.domain "
+                 "WHERE t.relation::oid = $1 AND p.column_name IS NOT NULL",
+                 relation);
+}
+
+// ---- looking at it -------------------------------------------------------------------------------------------------
+
+namespace {
+// Collects equal neighbours into one row.
+struct Lines {
+    const ResultRows *rows;
+    const Partition *partition;
+    std::optional<privacy::Epsilon> total;
+    int64 first, last; // of what is not put yet
+    privacy::Loss sums;
+    bool any;
+
+    void put() const {
+        if (any)
+            rows->put(catalog::name_of_cells(*partition, first, last), sums.epsilon, sums.delta,
+                      total ? std::optional<privacy::Epsilon>(Max(*total - sums.epsilon, privacy::Epsilon()))
+                            : std::nullopt);
+    }
+    void add(int64 from, int64 to, const privacy::Loss &loss) {
+        if (from > to)
+            return;
+        if (any && loss.epsilon == sums.epsilon && loss.delta == sums.delta) {
+            last = to;
+            return;
+        }
+        put();
+        *this = Lines{rows, partition, total, from, to, loss, true};
+    }
+};
+
+struct CellsOfOdometer {
+    int version;
+    int64 begun;
+    privacy::Loss most;
+};
+} // namespace
+
+static CellsOfOdometer cells_of_odometer(const catalog::Reading &reading, const char *id) {
+    CellsOfOdometer cells = {};
+    catalog::Lookup odometers = catalog::Lookup::open("odometer", reading);
+    if (const catalog::Row *row = catalog::only(odometers.rows(DirectFunctionCall1(uuid_in, CStringGetDatum(id))))) {
+        catalog::RowReader visit{*row};
+        visit("partition", cells.version);
+        visit("begun", cells.begun);
+        catalog::most_of(visit, cells.most);
+    }
+    odometers.close();
+    return cells;
+}
+
+// all: what was charged to all cells.
+static void add_lines(const Visit &visit, const char *id, const privacy::Loss &all, int64 begun, int64 now, Lines *lines) {
+    const uint64 n = run(visit,
+                         "SELECT c.cell, $2 + c.epsilon, $3 + c.delta, c.epsilon, c.delta FROM dp_rdr.odometer_cell c "
+                         "WHERE c.id = $1 AND c.grantee = '' ORDER BY c.cell",
+                         catalog::Uuid{id}, all.epsilon, all.delta);
+    int64 next = lines->partition->others();
+    privacy::Loss coming;
+    for (uint64 i = 0; i < n; i++) {
+        const int64 cell = catalog::value_at<int64>(i, 1);
+        bool isnull;
+        const bool is_coming = cell == PG_INT64_MAX; // its sums are its own
+        const privacy::Loss sums = {catalog::to_epsilon_sum(border::Spi::value(i, is_coming ? 4 : 2, &isnull), "epsilon"),
+                                    catalog::to_delta(border::Spi::value(i, is_coming ? 5 : 3, &isnull), "delta")};
+        if (is_coming)
+            coming = sums;
+        else {
+            lines->add(next, cell - 1, all);
+            lines->add(cell, cell, sums);
+            next = cell + 1;
+        }
+    }
+    lines->add(next, begun, all);
+    lines->add(begun + 1, now, coming);
+}
+
+DP_CALL(dp_cells) {
+    const ProtectedTable table = controlled_table(PG_GETARG_OID(0));
+    const ResultRows rows(fcinfo);
+    Budget budget;
+    catalog::Reading reading = catalog::Reading::open();
+    StringInfoData versions;
+    initStringInfo(&versions);
+    const Partition *partition = catalog::read_partition(reading, table.id, &versions);
+    if (partition == nullptr || !partition->declared || !read_budget(table.relation, &budget))
+        refuse_state(psprintf("%s has no partition", table.name), "dp_set_partition() declares one.");
+    const char *id = DatumGetCString(DirectFunctionCall1(uuid_out, table.id));
+    const CellsOfOdometer stored = cells_of_odometer(reading, id);
+    const privacy::Spent &sums = budget.odometer.totals.of_public;
+    privacy::Loss all = {sums.epsilon, sums.delta};
+    const int64 now = catalog::last_cell(*partition, catalog::today());
+    Lines lines = {&rows, partition,
+                   budget.bound.bound == privacy::Bound::filter ? budget.bound.epsilon_total : std::nullopt, 0, 0, {}, false};
+    if (stored.version != partition->version) // nothing was charged since
+        lines.add(partition->others(), now, all);
+    else {
+        all = {all.epsilon - stored.most.epsilon, all.delta - stored.most.delta};
+        Visit visit = Visit::read(reading);
+        add_lines(visit, id, all, stored.begun, now, &lines);
+        visit.leave();
+    }
+    lines.put();
+    reading.close();
+    return Datum{0};
+}
+
+} // namespace dp::sql
