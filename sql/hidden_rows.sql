@@ -77,6 +77,8 @@ INSERT INTO hides VALUES -- columns are compared with values of hidden rows
     ('dp_set_public', 'value', 'dp_set_public(''empty'', ''hidden'')'), ('dp_unset_public', 'value', 'dp_unset_public(''empty'', ''hidden'')'),
     ('dp_unset_bounds', 'value', 'dp_unset_bounds(''hidden'', ''room'')'), ('dp_unset_groups', 'value', 'dp_unset_groups(''hidden'', ''age'')'),
     ('dp_set_bounds', 'value', 'dp_set_bounds(''hidden'', ''age'', 0, 1)'), ('dp_set_groups', 'value', 'dp_set_groups(''hidden'', ''age'', NULL)'),
+    ('dp_set_partition', 'value', 'dp_set_partition(''hidden'', ''age'')'), ('dp_unset_partition', 'value', 'dp_unset_partition(''hidden'')'),
+    ('dp_cells', 'value', 'dp_cells(''hidden'')'),
     ('dp_set_odometer', 'value', 'dp_set_odometer(''hidden'')'), ('dp_grant', 'value', 'dp_grant(''hidden_dp'', ''hidden_nobody'', tau => 0.9)'),
     ('dp_revoke', 'value', 'dp_revoke(''hidden_dp'', ''hidden_ann'')'), ('dp_resume', 'value', 'dp_resume(''hidden_dp'', ''hidden_ann'')'),
     ('dp_set_review', 'value', 'dp_set_review(''hidden'', ''{hidden_nobody}'')');
@@ -84,7 +86,7 @@ INSERT INTO hides VALUES -- columns are compared with values of hidden rows
 INSERT INTO hides SELECT n, 'nothing', NULL FROM unnest('{dp_rdr.total_functions,dp_low,dp_high,dp_profile,dp_profile_epsilon,
     dp_risk_profile,dp_profile_utility,dp_choose_contribution,dp_find_epsilon,dp_find_and_release_epsilon,
     dp_rdr.timestamptz_pl_interval,dp_rdr.timestamptz_mi_interval,dp_rdr.timestamptz,dp_rdr.timestamp,dp_rdr.date,
-    dp_rdr.date_trunc,dp_rdr.extract,dp_rdr.date_part,dp_rdr.to_char,dp_rdr.text}'::text[]) n;
+    dp_rdr.date_trunc,dp_rdr.extract,dp_rdr.date_part,dp_rdr.to_char,dp_rdr.text,dp_rdr.keep_cell}'::text[]) n;
 SELECT DISTINCT r.kind, r.name AS not_in_the_list FROM readable r WHERE r.name NOT IN (SELECT name FROM hides) ORDER BY 1, 2;
 SELECT DISTINCT h.name AS not_readable FROM hides h WHERE h.name NOT IN (SELECT name FROM readable) ORDER BY 1;
 -- A view over a table has its statistics in the plan; so has a function in SQL, which is inlined.

@@ -107,12 +107,11 @@ const char *explain_denial(const Charge &what, const Reason &reason) {
 // Names the cells that have nothing left, and what leaves them out. Where the view does not show the column nobody could name one.
 void refuse_cells(const Charge &what, const DeniedCells &denied) {
     const Partition *partition = what.settings->partition;
-    if (denied.n == 0 || partition == nullptr || what.touched == nullptr ||
-        get_attnum(what.settings->view, partition->column) == InvalidAttrNumber)
+    if (denied.n == 0 || partition == nullptr || what.touched == nullptr || !what.touched->shown)
         return;
     const char *condition = condition_without(*partition, *what.touched, denied);
     refuse_with(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED, "query denied",
-                condition == nullptr ? nullptr : psprintf("\"AND %s\" leaves them out.", condition),
+                condition == nullptr ? nullptr : psprintf("\"AND %s\" leaves out what is used up.", condition),
                 text_of_denied(*partition, denied));
 }
 

@@ -55,7 +55,8 @@ CROSS JOIN generate_series($2 + 1, $3) n)sql");
 void enter_cells(const Spi &spi, const Partition *partition, const Touched *touched, OpenOdometer *odometer) {
     if (odometer->partition != (partition == nullptr ? 0 : partition->version))
         enter_partition(spi, partition, odometer);
-    if (touched != nullptr && touched->partition == odometer->partition && touched->begun > odometer->begun)
+    const bool told = touched != nullptr && touched->partition > 0;
+    if (told && touched->partition == odometer->partition && touched->begun > odometer->begun)
         begin_cells(spi, touched->begun, odometer);
 }
 

@@ -150,6 +150,11 @@ const char *condition_without(const Partition &partition, const Touched &touched
         return nullptr;
     if (!partition.period && partition.width == 0)
         return without_values(partition, denied);
+    if (!partition.period && denied.first[0] == partition.others()) // it lies on both sides
+        return denied.n == 1 && end == partition.others() && touched.last[touched.n - 1] > end
+                   ? psprintf("%s >= %s AND %s < %s", column, first_value(partition, partition.first), column,
+                              first_value(partition, partition.last + 1))
+                   : nullptr;
     if (touched.last[touched.n - 1] > end)
         return psprintf("%s >= %s", column, first_value(partition, end + 1));
     return touched.first[0] < denied.first[0] && denied.first[0] > partition.others()

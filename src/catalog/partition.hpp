@@ -35,6 +35,7 @@ struct Touched {
     int64 begun;     // the last one, by the clock of the question
     int32 n;         // ranges, ascending, with gaps between them
     int64 first[most_ranges], last[most_ranges];
+    bool shown; // the view has the column; it does not travel
     bool is_all() const { return n == 1 && first[0] == others && last[0] == begun; }
 };
 template <class V> void fields(V &visit, Touched &touched) {

@@ -222,7 +222,7 @@ static Bitmapset *cells_of_key(Cells *cells, const Question *question) {
 // The column as it was declared. 55000: it is another one.
 static Var *column_of(const Question *question, const Partition &partition) {
     const AttrNumber column = get_attnum(partition.relation, partition.column);
-    const char *name = catalog::qualified_name(partition.relation), *quoted = quote_literal_cstr(name);
+    const char *name = question->settings->relation_name, *quoted = quote_literal_cstr(name);
     if (question->nsources != 1 || question->units != nullptr || question->settings->relation != partition.relation)
         refuse_state(psprintf("%s has a partition, and its rows are not units any more", name),
                      psprintf("SELECT dp_unset_partition(%s);", quoted));
@@ -298,6 +298,7 @@ void find_touched(const Narrowed *narrowed, Question *question) {
         touched = ranges_of(cells, cells.all());
         condition = catalog::condition_on(*partition, *touched);
     }
+    touched->shown = get_attnum(question->settings->view, partition->column) != InvalidAttrNumber;
     question->touched = touched;
     question->in_touched = condition == nullptr ? nullptr : table_condition(question->settings, condition);
 }

@@ -1,12 +1,10 @@
-// dp_set_partition, dp_unset_partition and dp_cells: cells of a table's units, each with the totals for itself.
+// dp_set_partition and dp_unset_partition: cells of a table's units, each with the totals for itself.
 #include "border/versions.hpp"
 #include "catalog/facade.hpp"
 #include "catalog/foreign_part.hpp"
 #include "query/condition.hpp"
 #include "sql/budget.hpp"
 #include "sql/call_arguments.hpp"
-#include "sql/ledger_pages.hpp"
-#include "sql/result_rows.hpp"
 #include "sql/setter.hpp"
 
 using dp::catalog::Partition;
@@ -116,18 +114,33 @@ static int64 number_of(const char *text, const char *name) {
 }
 
 static void set_stretches(Partition *partition, Oid type, const char *by, const char *since, const char *until) {
-    if (type != INT2OID && type != INT4OID && type != INT8OID)
-        refuse_type(*partition, "Stretches of numbers are of integer columns.");
-    partition->width = number_of(by, "by");
+    const bool is_number = *by != '\0' && strspn(by, "0123456789") == strlen(by);
+    partition->width = is_number ? number_of(by, "by") : 0;
     if (partition->width < 1)
         refuse_value(psprintf("by is %s, and must be a period or a number from 1 on", by),
                      "Use 'day', 'week', 'month', 'quarter', 'year', or how many numbers a cell has.");
+    if (type != INT2OID && type != INT4OID && type != INT8OID)
+        refuse_type(*partition, "Stretches of numbers are of integer columns.");
     const auto place = [&](int64 number) {
         return number / partition->width - (number % partition->width < 0 ? 1 : 0);
     };
     partition->first = place(number_of(since, "since"));
     partition->last = place(number_of(until, "until"));
     check_number_of_cells(partition->last - partition->first + 1);
+}
+
+// A text counts as NULL where a statement can afford no such length, which is never below 256 bytes (query/cost): so these are always read.
+static void check_values(ArrayType *values) {
+    constexpr Size most = 200;
+    Datum *texts;
+    bool *nulls;
+    int n;
+    deconstruct_array(values, TEXTOID, -1, false, TYPALIGN_INT, &texts, &nulls, &n);
+    for (int i = 0; i < n; i++)
+        if (!nulls[i] && VARSIZE_ANY_EXHDR(DatumGetPointer(texts[i])) > most)
+            refuse_size(psprintf("a declared group of the column has more than %d bytes, which no cell may have",
+                                 static_cast<int>(most)),
+                        "Declare shorter groups with dp_set_groups(), or partition by another column.");
 }
 
 static void set_list(Partition *partition, Oid type, const char *since, const char *until) {
@@ -142,13 +155,13 @@ static void set_list(Partition *partition, Oid type, const char *since, const ch
         refuse_state(psprintf("no groups of column \"%s\" of %s are declared", partition->column,
                               qualified_name(partition->relation)),
                      "dp_set_groups() declares them, and dp_set_partition() with by => 'month' makes cells of periods.");
+    check_values(partition->values);
     partition->first = 1;
     partition->last = ArrayGetNItems(ARR_NDIM(partition->values), ARR_DIMS(partition->values));
     check_number_of_cells(partition->last);
 }
 
 static void set_cells(Partition *partition, Oid type, const char *by, const char *since, const char *until) {
-    border::SettingsScope settings = border::SettingsScope::enter(); // what dates mean is not the caller's to choose
     partition->last = PG_INT64_MAX;
     if (by != nullptr)
         partition->period = border::core([&] { return privacy::period_from_name(by); });
@@ -158,7 +171,6 @@ static void set_cells(Partition *partition, Oid type, const char *by, const char
         set_stretches(partition, type, by, since, until);
     else
         set_list(partition, type, since, until);
-    settings.leave();
 }
 
 // Refuses a column whose condition no internal statement could have.
@@ -280,112 +292,6 @@ void check_no_partition(const Visit &visit, Oid relation) {
                  "FROM dp_rdr.protected_table t JOIN dp_rdr.partition p ON p.domain = t.domain "
                  "WHERE t.relation::oid = $1 AND p.column_name IS NOT NULL",
                  relation);
-}
-
-// ---- looking at it -------------------------------------------------------------------------------------------------
-
-namespace {
-// Collects equal neighbours into one row.
-struct Lines {
-    const ResultRows *rows;
-    const Partition *partition;
-    std::optional<privacy::Epsilon> total;
-    int64 first, last; // of what is not put yet
-    privacy::Loss sums;
-    bool any;
-
-    void put() const {
-        if (any)
-            rows->put(catalog::name_of_cells(*partition, first, last), sums.epsilon, sums.delta,
-                      total ? std::optional<privacy::Epsilon>(Max(*total - sums.epsilon, privacy::Epsilon()))
-                            : std::nullopt);
-    }
-    void add(int64 from, int64 to, const privacy::Loss &loss) {
-        if (from > to)
-            return;
-        if (any && loss.epsilon == sums.epsilon && loss.delta == sums.delta) {
-            last = to;
-            return;
-        }
-        put();
-        *this = Lines{rows, partition, total, from, to, loss, true};
-    }
-};
-
-struct CellsOfOdometer {
-    int version;
-    int64 begun;
-    privacy::Loss most;
-};
-} // namespace
-
-static CellsOfOdometer cells_of_odometer(const catalog::Reading &reading, const char *id) {
-    CellsOfOdometer cells = {};
-    catalog::Lookup odometers = catalog::Lookup::open("odometer", reading);
-    if (const catalog::Row *row = catalog::only(odometers.rows(DirectFunctionCall1(uuid_in, CStringGetDatum(id))))) {
-        catalog::RowReader visit{*row};
-        visit("partition", cells.version);
-        visit("begun", cells.begun);
-        catalog::most_of(visit, cells.most);
-    }
-    odometers.close();
-    return cells;
-}
-
-// all: what was charged to all cells.
-static void add_lines(const Visit &visit, const char *id, const privacy::Loss &all, int64 begun, int64 now, Lines *lines) {
-    const uint64 n = run(visit,
-                         "SELECT c.cell, $2 + c.epsilon, $3 + c.delta, c.epsilon, c.delta FROM dp_rdr.odometer_cell c "
-                         "WHERE c.id = $1 AND c.grantee = '' ORDER BY c.cell",
-                         catalog::Uuid{id}, all.epsilon, all.delta);
-    int64 next = lines->partition->others();
-    privacy::Loss coming;
-    for (uint64 i = 0; i < n; i++) {
-        const int64 cell = catalog::value_at<int64>(i, 1);
-        bool isnull;
-        const bool is_coming = cell == PG_INT64_MAX; // its sums are its own
-        const privacy::Loss sums = {catalog::to_epsilon_sum(border::Spi::value(i, is_coming ? 4 : 2, &isnull), "epsilon"),
-                                    catalog::to_delta(border::Spi::value(i, is_coming ? 5 : 3, &isnull), "delta")};
-        if (is_coming)
-            coming = sums;
-        else {
-            lines->add(next, cell - 1, all);
-            lines->add(cell, cell, sums);
-            next = cell + 1;
-        }
-    }
-    lines->add(next, begun, all);
-    lines->add(begun + 1, now, coming);
-}
-
-DP_CALL(dp_cells) {
-    const ProtectedTable table = controlled_table(PG_GETARG_OID(0));
-    const ResultRows rows(fcinfo);
-    Budget budget;
-    catalog::Reading reading = catalog::Reading::open();
-    StringInfoData versions;
-    initStringInfo(&versions);
-    const Partition *partition = catalog::read_partition(reading, table.id, &versions);
-    if (partition == nullptr || !partition->declared || !read_budget(table.relation, &budget))
-        refuse_state(psprintf("%s has no partition", table.name), "dp_set_partition() declares one.");
-    const char *id = DatumGetCString(DirectFunctionCall1(uuid_out, table.id));
-    const CellsOfOdometer stored = cells_of_odometer(reading, id);
-    const privacy::Spent &sums = budget.odometer.totals.of_public;
-    privacy::Loss all = {sums.epsilon, sums.delta};
-    const int64 now = catalog::last_cell(*partition, catalog::today());
-    Lines lines = {&rows, partition,
-                   budget.bound.bound == privacy::Bound::filter ? budget.bound.epsilon_total : std::nullopt, 0, 0, {}, false};
-    if (stored.version != partition->version) // nothing was charged since
-        lines.add(partition->others(), now, all);
-    else {
-        all = {all.epsilon - stored.most.epsilon, all.delta - stored.most.delta};
-        Visit visit = Visit::read(reading);
-        add_lines(visit, id, all, stored.begun, now, &lines);
-        visit.leave();
-    }
-    lines.put();
-    reading.close();
-    return Datum{0};
 }
 
 } // namespace dp::sql

@@ -214,7 +214,7 @@ SELECT DISTINCT ON (f.place, f.name COLLATE "C", f.value COLLATE "C") 'reads row
   UNION ALL
   SELECT 10, format('trigger %I', t.tgname), format('sees the rows of %s that change', t.tgrelid::regclass), NULL
   FROM pg_trigger t JOIN part p ON p.oid = t.tgrelid
-  WHERE p.relation = $2 AND NOT t.tgisinternal AND t.tgparentid = 0) f
+  WHERE p.relation = $2 AND NOT t.tgisinternal AND t.tgparentid = 0 AND t.tgfoid <> 'dp_rdr.keep_cell()'::regprocedure) f
 ORDER BY f.place, f.name COLLATE "C", f.value COLLATE "C")sql";
 
 } // namespace

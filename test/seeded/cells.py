@@ -1,0 +1,209 @@
+#!/usr/bin/env python3
+"""Tables with a partition, each without all rows of one cell in turn, asked with the same random bytes, on a server of its own.
+
+    cells.py [--questions N] [--seed N]
+
+What must hold of each question (doc/formulas.md 5.8), whichever cell is empty:
+
+  * the charge, its row in the ledger and the sums of cells are the same, and so are refusals;
+  * if the cell is in none of the ranges that the ledger's row names, every byte of the reply is the same.
+
+Columns of rows that are not touched hold what would show: values of other sizes, NULL, texts of 300 kB. No statistics: a difference is a fault,
+whatever the seed.
+"""
+import argparse
+import json
+import pathlib
+import random
+import sys
+
+HERE = pathlib.Path(__file__).resolve().parent
+for folder in ("attacks", "blackbox"):
+    sys.path.insert(0, str(HERE.parent / folder))
+
+from libpq import Connection  # noqa: E402
+from server import Server  # noqa: E402
+from tap import Tap  # noqa: E402
+
+POLICIES = {
+    "cells_laplace": "tau => 0.5",
+    "cells_found": "tau => 0.5, delta => 0.1",
+    "cells_gaussian": "tau => 0.9, mechanism => 'gaussian', delta => 0.01",
+    "cells_selected": "tau_var => 0.2, epsilon_svt => 20, epsilon_max => 100, candidates => '{100,2,1,0.05}'",
+}
+# By table: its column of cells, how it is declared, and for each cell the number in the ledger and the rows that are in it.
+LIST = {0: "ward IS NULL OR ward NOT IN ('a', 'b', 'c', 'd')", **{at: f"ward = '{ward}'" for at, ward in enumerate("abcd", 1)}}
+MONTHS = 5  # that have begun
+YEARS = {-1: "years IS NULL OR years < 0 OR years >= 40", **{at: f"years >= {10 * at} AND years < {10 * at + 10}" for at in range(4)}}
+
+TABLE = """
+CREATE TABLE {0} (id integer, ward text, at {1}, years integer, v integer, x numeric, d text, note text);
+INSERT INTO {0} SELECT i, (ARRAY['a', 'b', 'c', 'd', 'e', NULL])[1 + (i * 7) % 6],
+  (date_trunc('month', now() AT TIME ZONE 'UTC') - ((i * 11) % 7 - 1) * interval '1 month' + (i % 28) * interval '1 day' + interval '13 hours')
+  {2}, (i * 13) % 55 - 5, i % 23 - 9, (i % 31) / 4.0, (ARRAY['p', 'q', 'r', 's', NULL])[1 + (i * 3) % 5], 'n'
+FROM generate_series(1, 360) i;
+INSERT INTO {0} SELECT -i, repeat('w', 300000), NULL, NULL, 99, 1e30, repeat('d', 3000), repeat('n', 300000) FROM generate_series(1, 3) i;
+SELECT dp_protect('{0}', '{0}_dp'), dp_set_groups('{0}', 'ward', '{{a,b,c,d}}'), dp_set_groups('{0}', 'd', '{{p,q,r,s}}'),
+  dp_set_bounds('{0}', 'v', -9, 13), dp_set_bounds('{0}', 'x', 0, 8), dp_set_bounds('{0}', 'years', 0, 60);
+SELECT dp_set_odometer('{0}', epsilon_total => 100000, delta_total => 0.9);
+"""
+CONDITIONS = {
+    "wards": ("ward = 'a'", "ward IN ('a', 'c')", "ward <> 'b'", "NOT (ward = 'a' OR v > 3)", "ward IS NULL", "(ward = 'a' AND v > 0) OR (ward = 'd' AND years < 20)",
+              "upper(ward) = 'B'", "(ward = 'c') IS NOT TRUE", "ward NOT IN ('a', 'b')", "ward = 'a' AND ward = note", "ward > 'b'"),
+    "months": ("at >= {0}", "at >= {0} - interval '2 months' AND at < {0} - interval '1 month'", "at < {0} - interval '3 months'", "NOT (at >= {0} OR v > 3)",
+               "at < {0} - interval '3 months' OR at >= {0}", "at = {0}", "at IS NULL", "at BETWEEN {0} - interval '40 days' AND {0}"),
+    "years": ("years < 10", "years BETWEEN 10 AND 25", "years IN (3, 33)", "NOT (years >= 20)", "years >= 20 AND years < 30", "years < 0", "years > 35 OR ward = 'a' AND years = 3"),
+}
+COMMON = ("true", "v > 0", "note IS NOT NULL", "x BETWEEN 1 AND 5")
+OUTPUTS = ("count(*)", "sum(v), count(*)", "avg(x)", "count(DISTINCT d)", "percentile_disc(0.5) WITHIN GROUP (ORDER BY v)", "stddev(x)", "count(*) FILTER (WHERE v > 3), count(*)", "corr(v, x)")
+
+
+def cells_of(table):
+    if table == "wards":
+        return LIST
+    if table == "years":
+        return YEARS
+    month = "date_trunc('month', now() AT TIME ZONE 'UTC') - {} * interval '1 month'"
+    at = "(at AT TIME ZONE 'UTC')"
+    return {"before": f"at IS NULL OR {at} < {month.format(MONTHS - 1)}", "to come": f"{at} >= {month.format(-1)}",
+            **{back: f"{at} >= {month.format(back)} AND {at} < {month.format(back - 1)}" for back in range(MONTHS)}}
+
+
+def create():
+    for table, type_, zone in (("wards", "date", "::date"), ("months", "timestamptz", "AT TIME ZONE 'UTC'"), ("years", "timestamp", "")):
+        yield TABLE.format(table, type_, zone)
+        for policy, terms in POLICIES.items():
+            yield f"SELECT dp_grant('{table}_dp', '{policy}', {terms})"
+    yield "SELECT dp_set_partition('wards', 'ward'), dp_set_partition('years', 'years', by => '10', since => '0', until => '39')"
+    yield f"""SELECT dp_set_partition('months', 'at', by => 'month',
+        since => (date_trunc('month', now() AT TIME ZONE 'UTC') - {MONTHS - 1} * interval '1 month')::date::text)"""
+
+
+class Database:
+    def __init__(self, name):
+        self.owner = Connection(dbname=name)
+        self.sessions = {policy: Connection(dbname=name) for policy in POLICIES}
+        for policy, session in self.sessions.items():
+            session.must(f"SET ROLE {policy}")
+
+    def ask(self, policy, sql):
+        """The reply, and what was charged."""
+        last = self.owner.must("SELECT coalesce(max(id), 0) FROM dp_rdr.ledger")[0][0]
+        reply = self.sessions[policy].send(sql)
+        rows = self.owner.must(f"SELECT kind, epsilon, delta, parameters FROM dp_rdr.ledger WHERE id > {last} ORDER BY id")
+        cells = self.owner.must("SELECT c.* FROM unnest('{wards,months,years}'::text[]) t, dp_cells(t::regclass) c")
+        return repr(reply), rows, cells
+
+    def close(self):
+        for connection in (self.owner, *self.sessions.values()):
+            connection.close()
+
+
+def is_touched(table, cell, rows):
+    """By any of the charges."""
+    for row in rows:
+        cells = json.loads(row[3])["cells"]
+        begun = cells["begun"]
+        number = {"before": begun - MONTHS, "to come": begun + 1}.get(cell, begun - cell if isinstance(cell, int) else cell) if table == "months" else cell
+        if any(first <= number <= last for first, last in cells.get("ranges", [[-10 ** 9, begun]])):
+            return True
+    return False
+
+
+def make_question(rng):
+    table = rng.choice(tuple(CONDITIONS))
+    month = "date_trunc('month', now() AT TIME ZONE 'UTC')" + (" AT TIME ZONE 'UTC'" if table == "months" else "")
+    conditions = [rng.choice(CONDITIONS[table]).format(month) if rng.random() < 0.8 else rng.choice(COMMON)]
+    if rng.random() < 0.4:
+        conditions.append(rng.choice(COMMON))
+    policy, output = rng.choice(tuple(POLICIES)), rng.choice(OUTPUTS)
+    key = rng.choice(("", "", "ward", "d", "note", "years / 10"))
+    if policy == "cells_selected":
+        output = rng.choice(OUTPUTS[:2])
+    where = " AND ".join(f"({condition})" for condition in conditions)
+    sql = f"SELECT {key + ', ' if key else ''}{output} FROM {table}_dp WHERE {where}" + (f" GROUP BY {key} ORDER BY 1" if key else "")
+    return table, policy, sql
+
+
+def make_databases():
+    """By table and cell that is empty; the first one is whole."""
+    postgres = Connection(dbname="postgres")
+    for policy in POLICIES:
+        postgres.must(f"CREATE ROLE {policy}")
+    names = {None: "cells_whole"}
+    postgres.must("CREATE DATABASE cells_whole TEMPLATE template0 STRATEGY file_copy")
+    fill("cells_whole", ["CREATE EXTENSION dp_rdr", *create()])
+    for table in CONDITIONS:
+        for at, (cell, condition) in enumerate(cells_of(table).items()):
+            names[table, cell] = f"cells_{table}_{at}"
+            postgres.must(f"CREATE DATABASE cells_{table}_{at} TEMPLATE cells_whole STRATEGY file_copy")
+            fill(f"cells_{table}_{at}", [f"DELETE FROM {table} WHERE {condition}"])
+    for name in names.values():
+        postgres.must(f"ALTER DATABASE {name} SET session_preload_libraries = 'dp_rdr'")
+    postgres.close()
+    return {what: Database(name) for what, name in names.items()}
+
+
+def fill(name, statements):
+    connection = Connection(dbname=name)
+    connection.must("SET client_min_messages = error")
+    for statement in statements:
+        connection.must(statement)
+    connection.close()
+
+
+def without_raise(rows):
+    """How much a charge raised the largest sums follows from what was charged before."""
+    return [(*row[:3], {key: value for key, value in json.loads(row[3]).items() if key != "raised"}) for row in rows]
+
+
+def check_question(server, databases, apart, table, policy, sql, seed):
+    """Which charges there were, how many cells were not touched, and what is wrong. apart: databases in which a selection, which may differ where
+    the cell is touched, has charged another epsilon; from then on their sums differ."""
+    answers = {}
+    for what, database in databases.items():
+        server.renew(seed)
+        answers[what] = database.ask(policy, sql)
+    reply, rows, cells = answers.pop(None)
+    complaints, untouched = [], 0
+    for what, (other, charged, sums) in answers.items():
+        touched = what[0] == table and is_touched(*what, rows)
+        if touched and policy == "cells_selected" and charged != rows:
+            apart.add(what)
+        elif without_raise(charged) != without_raise(rows) or (what not in apart and (charged != rows or sums != cells)):
+            complaints.append(f"without {what} it is charged {charged} {sums}, with it {rows} {cells}")
+        elif not touched:
+            untouched += what[0] == table
+            if other != reply:
+                complaints.append(f"without {what}, which is not touched: {other[:600]}, with it {reply[:600]}")
+    return rows, untouched, complaints
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--questions", type=int, default=60)
+    parser.add_argument("--seed", type=int, default=random.SystemRandom().randrange(10 ** 9))
+    arguments = parser.parse_args()
+    print(f"# seed {arguments.seed}")
+    rng, tap, answered, untouched, apart = random.Random(arguments.seed), Tap(), 0, 0, set()
+    server = Server()
+    try:
+        databases = make_databases()
+        for _ in range(arguments.questions):
+            table, policy, sql = make_question(rng)
+            rows, others, complaints = check_question(server, databases, apart, table, policy, sql, rng.getrandbits(64))
+            answered += bool(rows)
+            untouched += others
+            tap.report(f"{policy}: {sql}", complaints[:3])
+        for database in databases.values():
+            database.close()
+    finally:
+        server.stop()
+    few = answered < arguments.questions / 2 or untouched < arguments.questions
+    tap.report(f"{answered} questions were charged, and {untouched} cells were not touched", ["too few"] if few else [])
+    print(f"1..{tap.count}")
+    return 1 if tap.failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
