@@ -1,5 +1,4 @@
 -- Partitions: each cell has the totals of the table for itself. A question is charged to the cells that it can touch, and reads no others.
--- Tests pretend that another month has begun by moving the declaration and the odometer, as the superuser.
 \set SHOW_CONTEXT never
 SET SESSION AUTHORIZATION regress_controller;
 CREATE TABLE ward_people (id integer, ward text, age integer, note text);
@@ -194,7 +193,7 @@ SELECT count(*) IS NOT NULL AS answered FROM stays_dp;
 RESET SESSION AUTHORIZATION;
 SELECT turn('stays', 1);
 SET SESSION AUTHORIZATION regress_analyst;
-SELECT accepted, reason FROM dp_explain($$SELECT count(*) FROM stays_dp WHERE at >= (now() AT TIME ZONE 'UTC')::date$$);
+SELECT accepted, reason FROM dp_explain(format('SELECT count(*) FROM stays_dp WHERE at >= %L', (now() AT TIME ZONE 'UTC')::date));
 SELECT count(*) IS NOT NULL AS answered FROM stays_dp;
 SET SESSION AUTHORIZATION regress_controller;
 SELECT epsilon, "left" FROM dp_cells('stays');
