@@ -44,7 +44,7 @@ SELECT condition, touched(condition) FROM unnest(ARRAY[
     '', 'WHERE age > 30', $$WHERE ward = 'a'$$, $$WHERE ward IN ('a', 'c')$$, $$WHERE ward IN ('a', 'z')$$, $$WHERE ward = 'a' OR age > 3$$,
     $$WHERE (ward = 'a' AND age > 3) OR (ward = 'b' AND age < 3)$$, $$WHERE ward <> 'a'$$, $$WHERE NOT (ward = 'a')$$,
     $$WHERE NOT (ward = 'a' OR age > 3)$$, $$WHERE NOT (ward = 'a' AND age > 3)$$, $$WHERE ward IS NULL$$, $$WHERE ward IS NOT NULL$$,
-    $$WHERE (ward = 'a') IS TRUE$$, $$WHERE (ward = 'a') IS NOT TRUE$$, $$WHERE upper(ward) = 'B'$$, $$WHERE ward < 'b'$$, $$WHERE ward LIKE 'c%'$$,
+    $$WHERE (ward = 'a') IS TRUE$$, $$WHERE (ward = 'a') IS NOT TRUE$$, $$WHERE NOT starts_with(ward, 'a')$$, $$WHERE NOT (starts_with(ward, 'a') AND age > 3)$$, $$WHERE upper(ward) = 'B'$$, $$WHERE ward < 'b'$$, $$WHERE ward LIKE 'c%'$$,
     $$WHERE ward = note$$, $$WHERE CASE ward WHEN 'a' THEN true ELSE false END$$, $$WHERE ward = 'a' AND ward = 'b'$$, $$WHERE ward NOT IN ('a', 'b')$$,
     $$WHERE ward IN ('a', NULL)$$, $$WHERE ward NOT IN ('a', NULL)$$, $$GROUP BY ward$$, $$WHERE ward <> 'c' GROUP BY ward$$]) WITH ORDINALITY c (condition, n)
 ORDER BY n;

@@ -12,7 +12,7 @@ constexpr int64 to_come = PG_INT64_MAX; // the number of the row for cells that 
 
 // ---- another partition, or other cells -----------------------------------------------------------------------------
 
-// What was charged so far counts for every cell: for those to come by a row of its own, unless they begin with nothing.
+// All charges so far count for every cell: for those to come by a row of its own, unless they begin with nothing.
 static void enter_partition(const Spi &spi, const Partition *partition, OpenOdometer *odometer) {
     static border::Statement forget("DELETE FROM dp_rdr.odometer_cell WHERE id = $1"),
         level("UPDATE dp_rdr.odometer_share SET most_epsilon = 0, most_delta = 0 "

@@ -19,7 +19,7 @@ struct Price {
     Datum totals;   // a jsonb: under zcdp those in force, if they raise what the epoch promises; else 0
     Datum period;   // a jsonb: the period that it is in, else 0
     TimestampTz at; // what the clock showed when it was decided
-    // Of a charge on some cells of a partition: by how much it raised the sums of those that have most, of the table and of the role.
+    // Says of a charge on some cells by how much it raised the sums of those that have most, of the table and of the role.
     bool by_cells;
     privacy::Loss raised, raised_role;
 

@@ -182,7 +182,7 @@ static const char *condition_on_stretches(const Partition &partition, const Touc
     return text.data;
 }
 
-// What is left out is listed where the cell of everything else is touched.
+// Lists the values that are left out where the cell of everything else is touched.
 static const char *condition_on_values(const Partition &partition, const Touched &touched) {
     const char *column = quote_identifier(partition.column);
     const bool others = touched.first[0] == touched.others;

@@ -287,7 +287,7 @@ void find_touched(const Narrowed *narrowed, Question *question) {
     Cells cells = cells_of(question, *partition);
     Bitmapset *found = find_cells(narrowed, question, &cells);
     if (bms_is_empty(found))
-        refuse_value("the conditions exclude every cell of the partition that has begun: nothing private would be answered",
+        refuse_value("the conditions exclude every cell that has begun: nothing private would be answered",
                      psprintf("%s has a partition by %s.", catalog::qualified_name(partition->relation),
                               quote_identifier(partition->column)));
     if (partition->values != nullptr && bms_num_members(found) + 1 == cells.n && !bms_is_member(0, found))

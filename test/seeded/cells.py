@@ -121,6 +121,8 @@ def make_question(rng):
     if policy == "cells_selected":
         output = rng.choice(OUTPUTS[:2])
     where = " AND ".join(f"({condition})" for condition in conditions)
+    if policy == "cells_laplace" and rng.random() < 0.3:
+        return table, policy, f"SELECT * FROM dp_query($q$SELECT count(*) FROM {table}_dp WHERE {where}$q$, within => 0.2) o (n bigint)"
     sql = f"SELECT {key + ', ' if key else ''}{output} FROM {table}_dp WHERE {where}" + (f" GROUP BY {key} ORDER BY 1" if key else "")
     return table, policy, sql
 
@@ -158,8 +160,8 @@ def without_raise(rows):
 
 
 def check_question(server, databases, apart, table, policy, sql, seed):
-    """Which charges there were, how many cells were not touched, and what is wrong. apart: databases in which a selection, which may differ where
-    the cell is touched, has charged another epsilon; from then on their sums differ."""
+    """Which charges there were, how many cells were not touched, and what is wrong. apart: databases in which a selection, or the steps to an
+    accuracy, which may differ where the cell is touched, have charged another epsilon; from then on their sums differ."""
     answers = {}
     for what, database in databases.items():
         server.renew(seed)
@@ -168,7 +170,7 @@ def check_question(server, databases, apart, table, policy, sql, seed):
     complaints, untouched = [], 0
     for what, (other, charged, sums) in answers.items():
         touched = what[0] == table and is_touched(*what, rows)
-        if touched and policy == "cells_selected" and charged != rows:
+        if touched and charged != rows and (policy == "cells_selected" or "within" in sql):
             apart.add(what)
         elif without_raise(charged) != without_raise(rows) or (what not in apart and (charged != rows or sums != cells)):
             complaints.append(f"without {what} it is charged {charged} {sums}, with it {rows} {cells}")
