@@ -241,6 +241,11 @@ static catalog::Touched *ranges_of(const Cells &cells, const Bitmapset *found) {
     touched->partition = cells.partition->version;
     touched->others = cells.partition->others();
     touched->begun = touched->others + cells.n - 1;
+    touched->n = bms_num_members(found) == cells.n ? 1 : 0; // most questions touch all
+    touched->first[0] = touched->others;
+    touched->last[0] = touched->begun;
+    if (touched->n == 1)
+        return touched;
     for (int member = -1; (member = bms_next_member(found, member)) >= 0;) {
         const int64 cell = touched->others + member;
         if (touched->n > 0 && touched->last[touched->n - 1] == cell - 1)
