@@ -87,10 +87,11 @@ template <class From>
 static void put_largest(const From &from, const char *id, const char *grantee, const Touched &touched,
                         const privacy::Loss &most, privacy::Spent *sums) {
     static border::Statement statement(R"sql(
-SELECT $5 + greatest(max(c.epsilon), CASE WHEN count(c.cell) < $7 THEN 0 END),
-       $6 + greatest(max(c.delta), CASE WHEN count(c.cell) < $7 THEN 0 END)
-FROM unnest($3, $4) r (first, last) JOIN dp_rdr.odometer_cell c
-  ON c.id = $1 AND c.grantee = $2 AND c.cell BETWEEN r.first AND r.last)sql");
+SELECT $5 + greatest(max(c.epsilon), CASE WHEN sum(c.n) < $7 THEN 0 END),
+       $6 + greatest(max(c.delta), CASE WHEN sum(c.n) < $7 THEN 0 END)
+FROM unnest($3, $4) r (first, last), LATERAL ( -- a look into the index for each, whatever the statistics say
+  SELECT max(o.epsilon) AS epsilon, max(o.delta) AS delta, count(*) AS n FROM dp_rdr.odometer_cell o
+  WHERE o.id = $1 AND o.grantee = $2 AND o.cell BETWEEN r.first AND r.last) c)sql");
     (void)run(from, statement, Uuid{id}, grantee, numbers_of(touched.first, touched.n),
               numbers_of(touched.last, touched.n), sums->epsilon - most.epsilon, sums->delta - most.delta,
               number_of_cells(touched));
