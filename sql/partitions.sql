@@ -251,5 +251,7 @@ SELECT attempt($$SELECT dp_set_partition('cell_people', 'at', by => 'day', since
 SET SESSION AUTHORIZATION regress_analyst;
 SELECT attempt($$SELECT dp_set_partition('cell_stays', 'at', by => 'day', since => '2025-01-01')$$), attempt($$SELECT dp_cells('cell_stays')$$),
     attempt($$SELECT dp_unset_partition('cell_stays')$$);
+SET SESSION AUTHORIZATION regress_controller;
+SELECT dp_unset_partition('cell_stays'), dp_unset_partition('cell_visits');
 RESET SESSION AUTHORIZATION;
 DROP FUNCTION cells_touched, cells_counted, cells_months, cells_turn;
