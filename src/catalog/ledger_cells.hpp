@@ -1,4 +1,4 @@
-// Sums of the cells of a partition, of the table and of its roles (formulas.md, 5.8).
+// Sums of the cells of a partition, of the table and of its roles (formulas.md, 5.9).
 //
 // The sums of odometer and shares are those of the cell that has most. `most` of them was not charged to all cells; the rest was. What a
 // cell has beside that stands in dp_rdr.odometer_cell, so a charge on all cells moves none of its rows.

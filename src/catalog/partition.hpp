@@ -1,4 +1,4 @@
-// The declared partition of a domain's units into cells, each with the totals for itself (formulas.md, 5.8).
+// The declared partition of a domain's units into cells, each with the totals for itself (formulas.md, 5.9).
 //
 // Cells have numbers. That before the first holds whatever belongs to no other: other values, earlier days, NULL. Periods are numbered as
 // by privacy::place_of; the last one that has begun is the clock's.

@@ -182,7 +182,7 @@ static Bitmapset *cells_where_all(Cells *cells, const List *conditions, bool mee
     return found;
 }
 
-// Returns the cells with a value of which the condition may be true, or false (formulas.md, 5.8). It is never too few: NOT exchanges the
+// Returns the cells with a value of which the condition may be true, or false (formulas.md, 5.9). It is never too few: NOT exchanges the
 // two, since NULL is neither.
 static Bitmapset *cells_where(Cells *cells, Node *condition, bool truth) {
     check_stack_depth();

@@ -1,4 +1,4 @@
-// Which cells of a partition a question touches, and the condition that keeps its statements to them (formulas.md, 5.8).
+// Which cells of a partition a question touches, and the condition that keeps its statements to them (formulas.md, 5.9).
 #pragma once
 
 #include "rows/compared.hpp"

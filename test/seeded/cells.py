@@ -3,7 +3,7 @@
 
     cells.py [--questions N] [--seed N]
 
-What must hold of each question (doc/formulas.md 5.8), whichever cell is empty:
+What must hold of each question (doc/formulas.md 5.9), whichever cell is empty:
 
   * the charge, its row in the ledger and the sums of cells are the same, and so are refusals;
   * if the cell is in none of the ranges that the ledger's row names, every byte of the reply is the same.
