@@ -228,7 +228,8 @@ def make_per_unit_question(rng, schema):
     filtered, n_keeps = rng.choice(CONDITIONS) if rng.random() < 0.3 else ("", lambda row: True)
     column, limits = rng.choice((("v", BOUNDS), ("w", (-8, 8))))
     limits = meet(limits, spans_of([where]).get(column))
-    above, passes = rng.choice((("", lambda row: True), ("n > 1", lambda row: row["n"] > 1), ("s > 0", lambda row: row["s"] is not None and row["s"] > 0)))
+    conditions = (("", lambda row: True), ("s > 0", lambda row: row["s"] is not None and row["s"] > 0), ("n > 1", lambda row: row["n"] > 1))
+    above, passes = rng.choice(conditions if most > 1 else conditions[:2])  # what nobody can meet is refused
     having = rng.random() < 0.5 and above
     sums = (min(limits[0], most * limits[0]), max(limits[1], most * limits[1]))
     calls = (("count(*)", Measure("count")), ("sum(n)", Measure("sum", "n", (0 if filtered else 1, most))), ("sum(s)", Measure("sum", "s", sums)),
