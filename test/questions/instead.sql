@@ -22,11 +22,12 @@ SELECT avg(CASE WHEN drug NOT IN ('metformin', 'insulin', 'ramipril', 'bisoprolo
 FROM prescriptions;
 
 -- h18
-SELECT name, bad * 100.0 / n AS percent
-FROM (SELECT test, count(value) AS n,
-             count(*) FILTER (WHERE value < CASE test WHEN 'HB' THEN 12 WHEN 'GLU' THEN 70 WHEN 'CRP' THEN 0 ELSE 3.5 END
-                              OR value > CASE test WHEN 'HB' THEN 17 WHEN 'GLU' THEN 140 WHEN 'CRP' THEN 10 ELSE 5.1 END) AS bad
-      FROM labs GROUP BY test) l JOIN lab_tests USING (test) ORDER BY name;
+SELECT t.name, avg(CASE WHEN l.value NOT BETWEEN t.low AND t.high THEN 100.0 WHEN l.value IS NOT NULL THEN 0 END) AS percent
+FROM labs l JOIN lab_tests t ON t.test = l.test GROUP BY t.name ORDER BY t.name;
+
+-- s11
+SELECT channel, round((100 * avg(CASE WHEN status = 'returned' THEN 1.0 ELSE 0 END))::numeric, 1) AS percent
+FROM orders WHERE status IN ('delivered', 'returned') GROUP BY channel ORDER BY channel;
 
 -- h20
 SELECT min(at) AS median
