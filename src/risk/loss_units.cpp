@@ -66,13 +66,12 @@ static void take_unit(void *sink, rows::Unit *unit) {
 void read_losses_of_units(const List *asked, LossSums *sums) {
     const rows::Question *question = static_cast<const AskedQuestion *>(linitial(asked))->question;
     Work work = {asked, sums};
-    List *rights = NIL;
-    ListCell *cell;
-    foreach (cell, asked) {
-        auto *right = static_cast<rows::OwnRows *>(palloc(sizeof(rows::OwnRows)));
-        rights = lappend(rights, new (right) rows::OwnRows(static_cast<const AskedQuestion *>(lfirst(cell))->question));
-    }
-    if (!rows::for_each_unit(rights, question->checked, true, take_unit, &work))
+    const int n = list_length(asked);
+    auto **rights = static_cast<const rows::MayRead **>(palloc(sizeof(rows::MayRead *) * n));
+    for (int i = 0; i < n; i++)
+        rights[i] = new (palloc(sizeof(rows::OwnRows)))
+            rows::OwnRows(static_cast<const AskedQuestion *>(list_nth(asked, i))->question);
+    if (!rows::for_each_unit_of_several(rights, n, question->checked, true, take_unit, &work))
         ereport(ERROR, (errcode(ERRCODE_LOCK_NOT_AVAILABLE),
                         errmsg("partitions of %s changed while it was asked", question->settings->relation_name),
                         errhint("Ask again.")));

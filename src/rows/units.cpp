@@ -110,20 +110,15 @@ static Query *query_above(const Question *question, bool with_columns) {
     return query;
 }
 
-static const Question *question_at(const List *rights, int i) {
-    return static_cast<const MayRead *>(list_nth(rights, i))->question();
-}
-
 // The contributions are the first columns.
-static Query *unit_query(const List *rights, bool with_columns) {
-    const Question *question = question_at(rights, 0);
+static Query *unit_query(const MayRead *const *rights, int n, bool with_columns) {
+    const Question *question = rights[0]->question();
     if (question->per_unit != nullptr)
         return query_above(question, with_columns);
-    const int n = list_length(rights);
     Query *query = select_from_sources(question, n > 1 ? nullptr : where_declared(question));
     for (int i = 0; i < n; i++)
-        add_target(query, contribution_of(question_at(rights, i), question->units->values,
-                                          n > 1 ? where_declared(question_at(rights, i)) : nullptr));
+        add_target(query, contribution_of(rights[i]->question(), question->units->values,
+                                          n > 1 ? where_declared(rights[i]->question()) : nullptr));
     group_by(query, question->units->values, with_columns);
     return query;
 }
@@ -133,7 +128,8 @@ static Query *unit_query(const List *rights, bool with_columns) {
 namespace {
 struct Receiver {
     DestReceiver base;
-    const List *rights;
+    const MayRead *const *rights;
+    int n;
     bool with_columns;
     TakeUnit take;
     void *sink;
@@ -145,13 +141,13 @@ static bool receive(TupleTableSlot *slot, DestReceiver *self) {
     auto *receiver = reinterpret_cast<Receiver *>(self);
     MemoryContext old = MemoryContextSwitchTo(receiver->scratch);
     slot_getallattrs(slot);
-    const int n = list_length(receiver->rights);
+    const int n = receiver->n;
     Unit unit = {};
     unit.columns = receiver->with_columns ? slot->tts_values + n : nullptr;
     unit.contribution = static_cast<UnitContribution *>(palloc0(sizeof(UnitContribution) * n));
     for (int i = 0; i < n; i++)
         if (VARSIZE_ANY_EXHDR(DatumGetPointer(slot->tts_values[i])) > 0) // empty: FILTER has left no row
-            unit.contribution[i] = read_contribution(question_at(receiver->rights, i), slot->tts_values[i]);
+            unit.contribution[i] = read_contribution(receiver->rights[i]->question(), slot->tts_values[i]);
     receiver->take(receiver->sink, &unit);
     MemoryContextSwitchTo(old);
     MemoryContextReset(receiver->scratch);
@@ -165,30 +161,34 @@ static void forget_receiver(DestReceiver *self) {
     MemoryContextDelete(reinterpret_cast<Receiver *>(self)->scratch);
 }
 
-bool for_each_unit(const MayRead &right, const List *checked, bool with_columns, TakeUnit take, void *sink) {
-    return for_each_unit(list_make1(const_cast<MayRead *>(&right)), checked, with_columns, take, sink);
-}
-
-bool for_each_unit(const List *rights, const List *checked, bool with_columns, TakeUnit take, void *sink) {
-    const Question *question = question_at(rights, 0);
+bool for_each_unit_of_several(const MayRead *const *rights, int n, const List *checked, bool with_columns, TakeUnit take,
+                              void *sink) {
+    const Question *question = rights[0]->question();
     // States that are large are made one at a time: hashed ones grow in memory that nobody counts.
     int64 kept = question->per_unit == nullptr ? 0 : question->per_unit->kept;
-    for (int i = 0; i < list_length(rights); i++)
-        kept += contribution_size(question_at(rights, i));
+    for (int i = 0; i < n; i++)
+        kept += contribution_size(rights[i]->question());
     border::pin_joins(kept <= largest_hashed_contribution);
     bool copied;
     QueryEnvironment *copies = copy_public_rows(question, checked, &copied);
     if (!copied)
         return false;
-    PlannedStmt *plan = rows::plan(unit_query(rights, with_columns), CURSOR_OPT_PARALLEL_OK);
+    PlannedStmt *plan = rows::plan(unit_query(rights, n, with_columns), CURSOR_OPT_PARALLEL_OK);
     auto *receiver = static_cast<Receiver *>(palloc0(sizeof(Receiver)));
     *receiver = {{receive, receive_start, receive_end, forget_receiver, DestNone},
                  rights,
+                 n,
                  with_columns,
                  take,
                  sink,
                  AllocSetContextCreate(CurrentMemoryContext, "dp_rdr unit", ALLOCSET_DEFAULT_SIZES)};
     return run_plan(plan, checked, &receiver->base, copies);
+}
+
+bool for_each_unit(const MayRead &right, const List *checked, bool with_columns, TakeUnit take, void *sink) {
+    auto **rights = static_cast<const MayRead **>(palloc(sizeof(MayRead *)));
+    rights[0] = &right;
+    return for_each_unit_of_several(rights, 1, checked, with_columns, take, sink);
 }
 
 // ---- how many rows they have ---------------------------------------------------------------------------------------

@@ -31,8 +31,9 @@ Node *where_declared(const Question *question);
 // False: the plan would have read other relations than those, and was not executed.
 bool for_each_unit(const MayRead &right, const List *checked, bool with_columns, TakeUnit take, void *sink);
 // Does so for several questions about the rows of one table, none of them with one row for each person below it. Units come that bring
-// nothing to any. rights: MayRead *.
-bool for_each_unit(const List *rights, const List *checked, bool with_columns, TakeUnit take, void *sink);
+// nothing to any.
+bool for_each_unit_of_several(const MayRead *const *rights, int n, const List *checked, bool with_columns, TakeUnit take,
+                              void *sink);
 
 // SELECT count(*) FROM table [, ancestors..] WHERE links GROUP BY unit..: how many rows each unit has; of a question with a sum (rows/totals)
 // how much the sizes in it come to. Under the same conditions.

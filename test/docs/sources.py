@@ -21,7 +21,7 @@ USERS = {  # a name, as a regular expression: who may use it
     r"\bcount_rows_of_units\(|\bfor_each_row_count\(": "rows/units rows/evaluate release/choose_row_limit",
     r"release::choose_limit\(": "keeper/serving",
     r"\bleave_one_out\(": "risk/leave_one_row_out release/choose release/output sql/risk_calls sql/risk_summary sql/output_risk sql/report_query",
-    r"\bfor_each_unit\(": "rows/units rows/unit_sums risk/unit_changes risk/loss_units",
+    r"\bfor_each_unit(_of_several)?\(": "rows/units rows/unit_sums risk/unit_changes risk/loss_units",
     r"\brun_(query|text|counts|again)\(": "risk/scan_statement risk/leave_one_row_out risk/unit_changes risk/records risk/result risk/closed_forms risk/rerun risk/loss_rows",
     r"\bread_losses\(": "risk/loss sql/loss_calls",
     r"\bgeneral_risk\(": "risk/general_risk release/general_answer sql/general sql/risk_calls",
