@@ -58,44 +58,44 @@ FROM regexp_matches(dp_report('registered', losses => true), '<section id="losse
 
 -- Where a person has several rows what counts is what is left of them. NULLs are no numbers.
 SET client_min_messages = warning;
-CREATE TABLE stay (person integer, cost integer, ward text, a integer, b integer);
-INSERT INTO stay VALUES (1, 100, 'a', NULL, 5), (1, 50, 'b', 5, NULL), (1, 0, 'a', 5, 5), (2, 100, 'c', 5, NULL), (3, NULL, 'd', NULL, 5), (NULL, 100, 'a', 5, 5);
-SELECT dp_protect('stay', 'stay_dp', unit => 'person', max_rows => 2), dp_set_bounds('stay', 'cost', 0, 100),
-       dp_set_groups('stay', 'ward', '{a,b}'), dp_set_odometer('stay', epsilon_total => 50, delta_total => 0.01);
-SELECT dp_protect('stay', 'every_stay_dp');
-SELECT dp_grant('stay_dp', 'regress_analyst', tau => 0.95), dp_grant('every_stay_dp', 'regress_analyst', tau => 0.9, delta => 0.001),
-       dp_grant('stay_dp', 'regress_second', tau => 0.9, mechanism => 'gaussian', delta => 0.001);
+CREATE TABLE bunk (person integer, cost integer, ward text, a integer, b integer);
+INSERT INTO bunk VALUES (1, 100, 'a', NULL, 5), (1, 50, 'b', 5, NULL), (1, 0, 'a', 5, 5), (2, 100, 'c', 5, NULL), (3, NULL, 'd', NULL, 5), (NULL, 100, 'a', 5, 5);
+SELECT dp_protect('bunk', 'bunk_dp', unit => 'person', max_rows => 2), dp_set_bounds('bunk', 'cost', 0, 100),
+       dp_set_groups('bunk', 'ward', '{a,b}'), dp_set_odometer('bunk', epsilon_total => 50, delta_total => 0.01);
+SELECT dp_protect('bunk', 'every_bunk_dp');
+SELECT dp_grant('bunk_dp', 'regress_analyst', tau => 0.95), dp_grant('every_bunk_dp', 'regress_analyst', tau => 0.9, delta => 0.001),
+       dp_grant('bunk_dp', 'regress_second', tau => 0.9, mechanism => 'gaussian', delta => 0.001);
 RESET client_min_messages;
 CREATE FUNCTION losses(relation regclass) RETURNS TABLE (person text, individuals bigint, epsilon numeric, rho numeric, delta numeric, answers bigint,
     conditional float8) LANGUAGE sql AS $$
     SELECT coalesce(record ->> 'person', record ->> 'id'), individuals, round(epsilon::numeric, 6), round(rho::numeric, 9), delta, answers, conditional
     FROM dp_loss_records(relation, 100) ORDER BY 1 $$;
 SET ROLE regress_analyst;
-SELECT ask('SELECT count(*) FROM stay_dp', 1);  -- 2, 1, 1 of 2
+SELECT ask('SELECT count(*) FROM bunk_dp', 1);  -- 2, 1, 1 of 2
 SET ROLE regress_controller;
-SELECT * FROM losses('stay');
+SELECT * FROM losses('bunk');
 SET ROLE regress_analyst;
-SELECT ask('SELECT sum(cost) FROM stay_dp', 1), -- 150, 100, 0 of 200
-       ask('SELECT count(*) FILTER (WHERE a IS NULL) FROM stay_dp', 1), -- 1, 0, 1 of 2
-       ask('SELECT * FROM dp_query(''SELECT count(*) FROM stay_dp'', max_rows => 1) AS (n bigint)', 1); -- all of 1
+SELECT ask('SELECT sum(cost) FROM bunk_dp', 1), -- 150, 100, 0 of 200
+       ask('SELECT count(*) FILTER (WHERE a IS NULL) FROM bunk_dp', 1), -- 1, 0, 1 of 2
+       ask('SELECT * FROM dp_query(''SELECT count(*) FROM bunk_dp'', max_rows => 1) AS (n bigint)', 1); -- all of 1
 SET ROLE regress_controller;
-SELECT * FROM losses('stay');
+SELECT * FROM losses('bunk');
 -- Groups that nobody declared: their delta is that of those who are in one.
 SET ROLE regress_analyst;
-SELECT ask('SELECT a, count(*) FROM every_stay_dp WHERE cost > 60 GROUP BY a', 1);
+SELECT ask('SELECT a, count(*) FROM every_bunk_dp WHERE cost > 60 GROUP BY a', 1);
 SET ROLE regress_controller;
-SELECT * FROM losses('stay');
+SELECT * FROM losses('bunk');
 -- Gaussian noise: 1, 1/4 and 1/4 of rho, at a delta beside.
 SET ROLE regress_second;
-SELECT ask('SELECT count(*) FROM stay_dp WHERE ward IS NOT NULL', 4);
+SELECT ask('SELECT count(*) FROM bunk_dp WHERE ward IS NOT NULL', 4);
 SET ROLE regress_controller;
 SELECT l.person, l.epsilon > 0.2 AS more, l.rho = round(r.rho * CASE person WHEN '1' THEN 1 ELSE 0.25 END, 9) AS rho, l.delta, l.answers
-FROM losses('stay') l, (SELECT sum(rho) AS rho FROM dp_rdr.ledger WHERE relation = 'public.stay' AND mechanism = 'gaussian') r;
+FROM losses('bunk') l, (SELECT sum(rho) AS rho FROM dp_rdr.ledger WHERE relation = 'public.bunk' AND mechanism = 'gaussian') r;
 -- The conditional account is beside. What was asked under other declarations counts in full.
-CALL dp_find_epsilon($$SELECT count(*) FROM stay_dp WHERE ward = 'a'$$, 0.1, candidates => '{0.5}') \gset noise_
-SELECT person, conditional, round(epsilon, 4) AS epsilon FROM losses('stay');
-SELECT dp_set_bounds('stay', 'cost', 0, 1000);
-SELECT person, answers FROM losses('stay');
+CALL dp_find_epsilon($$SELECT count(*) FROM bunk_dp WHERE ward = 'a'$$, 0.1, candidates => '{0.5}') \gset noise_
+SELECT person, conditional, round(epsilon, 4) AS epsilon FROM losses('bunk');
+SELECT dp_set_bounds('bunk', 'cost', 0, 1000);
+SELECT person, answers FROM losses('bunk');
 
 -- Rows: a NULL is another value than the one beside it, and a round is the sum of its steps.
 SET client_min_messages = warning;
@@ -164,5 +164,5 @@ DELETE FROM pairs;
 SELECT attempt('SELECT * FROM dp_loss(''pairs'')');
 SET client_min_messages = warning;
 DROP FUNCTION show_losses(), ask, losses;
-SELECT dp_unprotect(v::regclass) FROM unnest('{registered_dp,stay_dp,every_stay_dp,pairs_dp,in_rho_dp}'::text[]) v;
-DROP TABLE registered, stay, pairs, in_rho CASCADE;
+SELECT dp_unprotect(v::regclass) FROM unnest('{registered_dp,bunk_dp,every_bunk_dp,pairs_dp,in_rho_dp}'::text[]) v;
+DROP TABLE registered, bunk, pairs, in_rho CASCADE;

@@ -253,5 +253,9 @@ SELECT attempt($$SELECT dp_set_partition('cell_stays', 'at', by => 'day', since 
     attempt($$SELECT dp_unset_partition('cell_stays')$$);
 SET SESSION AUTHORIZATION regress_controller;
 SELECT dp_unset_partition('cell_stays'), dp_unset_partition('cell_visits');
+-- Nothing stays that others count.
+SET client_min_messages = error;
+DROP TABLE ward_stays, cell_people CASCADE;
+RESET client_min_messages;
 RESET SESSION AUTHORIZATION;
 DROP FUNCTION cells_touched, cells_counted, cells_months, cells_turn;
