@@ -32,6 +32,9 @@ SELECT dp_set_public('town', 'people');
 SELECT dp_set_review('people', '{reviewer}');
 CREATE TABLE fare (traveller integer, price integer);
 SELECT dp_protect('fare', 'fare_dp', unit => 'traveller', max_rows => 5), dp_set_bounds('fare', 'price', 0, 50), dp_set_total('fare', 'price', 90);
+CREATE TABLE ticket (day date, price integer);
+SELECT dp_protect('ticket', 'ticket_dp'), dp_set_odometer('ticket', epsilon_total => 5);
+SELECT dp_grant('ticket_dp', 'analyst', tau => 0.9), dp_set_partition('ticket', 'day', by => 'month', since => '2025-01-01');
 
 SET ROLE analyst;
 SELECT dp_request('SELECT count(*) FROM people_dp', 'a purpose');
@@ -40,6 +43,7 @@ SELECT * FROM dp_query('SELECT city, sum(pay) FROM people_dp GROUP BY city') AS 
 SELECT * FROM dp_query('SELECT age / 10, count(*) FROM young_dp GROUP BY 1') AS (a integer, n bigint);
 SELECT * FROM dp_query('SELECT sum(pay) FROM "Odd schema"."Vi""ew"') AS (s numeric);
 SELECT * FROM dp_query('SELECT count(*) FROM passing_dp') AS (n bigint);
+SELECT * FROM dp_query('SELECT count(*) FROM ticket_dp WHERE day < ''2025-02-01''') AS (n bigint);
 SET ROLE member;
 SELECT * FROM dp_query('SELECT count(*) FROM people_dp') AS (n bigint);
 SELECT * FROM dp_query('SELECT count(*) FROM people_dp') AS (n bigint);
