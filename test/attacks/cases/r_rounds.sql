@@ -21,8 +21,8 @@ BEGIN READ ONLY
   COMMIT
 
 -- B09 FRESH 2
-SELECT * FROM dp_query('SELECT count(*) FROM person_dp', within => 0.3) AS (n bigint)
-  SELECT * FROM dp_query('SELECT count(*) FROM person_dp', within => 0.3) AS (n bigint)
+SELECT * FROM dp_query('SELECT sum(salary) FROM person_dp', within => 0.3) AS (n bigint)
+  SELECT * FROM dp_query('SELECT sum(salary) FROM person_dp', within => 0.3) AS (n bigint)
 
 -- A29 REFUSE 42501|0A000|42804|22023|22004|55000|53400
 SELECT * FROM dp_rdr.release('SELECT note FROM public.person_dp', NULL, 1, 0.1, NULL, 1, true, NULL, NULL, NULL) AS (note text)
