@@ -5,7 +5,7 @@
 # headline, then the lines that belong to it behind a bar.
 
 readonly most_lines=40      # of a block, of a log
-readonly most_headlines=30  # of all suites together
+readonly most_headlines=12  # of all suites together
 headlines=''
 
 # Output of TAP, of one program or of several under prove, whose names are put before their headlines. A program that dies
@@ -69,19 +69,23 @@ crashes() {
     grep -m 3 -E 'TRAP: |PANIC: |was terminated by signal' "$1" || true
 }
 
+# The first lines in which a test of pg_regress differs from what was expected.
+differing() {
+    grep -m 4 -E '^    \| [-+]([^-+]|$)' "$1" || true
+}
+
 show_failure() { # suite format log
     local found="$3.failures"
     "blocks_$2" "$3" >"$found" || true
     [ -s "$found" ] || no_block "$3" >"$found"
     { cat "$found"; show_regress_logs "$found"; } | cut -c1-300
-    headlines+=$({ grep -v '^    | ' "$found"; crashes "$3"; } | sed "s/^/$1: /")$'\n'
+    headlines+=$({ grep -v '^    | ' "$found"; crashes "$3"; differing "$found"; } | sed "s/^/$1: /")$'\n'
     rm -rf "$tree"/{regression.diffs,test/regression.diffs,tmp_check}
 }
 
-# The first of each suite come last: only the end of a long output may be shown.
+# The first of each suite come last.
 show_headlines() {
     [ -n "$headlines" ] || return 0
-    echo
     grep . <<<"$headlines" | cut -c1-200 | awk -F: '{ print ++n[$1] "\t" $0 }' | sort -s -n -k1,1 |
         awk -v most="$most_headlines" 'NR <= most' | sort -s -r -n -k1,1 | cut -f2-
 }

@@ -69,8 +69,9 @@ add_lane() { # number
     failed_total=$((failed_total + failed))
 }
 
+# The headlines come last but for the tally: often only the end of a long output is shown.
 summary() {
-    show_headlines
     printf '\n%-28s %7s %7s %8s\n%s\n' suite passed failed time "$table"
+    show_headlines
     echo "$passed_total passed, $failed_total failed"
 }
