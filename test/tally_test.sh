@@ -28,7 +28,7 @@ expect() { # name pattern lines function...
     shift 3
     output=$(run_of "$@")
     count=$((count + 1))
-    if [ "$(tail -n 2 <<<"$output")" = "$lines" ] && grep -qE "$pattern" <<<"$output"; then
+    if [ "$(tail -n "$(wc -l <<<"$lines")" <<<"$output")" = "$lines" ] && grep -qE "$pattern" <<<"$output"; then
         echo "ok $count - $name"
     else
         echo "not ok $count - $name"
@@ -38,6 +38,6 @@ expect() { # name pattern lines function...
 
 echo '1..4'
 expect 'all passed' '^good +2 +0 ' $'4 passed, 0 failed\nstatus 0' good good
-expect 'a failure in one lane' '^bad: not ok 2 - two$' $'3 passed, 1 failed\nstatus 1' good bad
-expect 'failures in both lanes' '^bad +1 +1 ' $'2 passed, 2 failed\nstatus 1' bad bad
+expect 'a failure in one lane' '^bad +1 +1 ' $'bad: not ok 2 - two\n3 passed, 1 failed\nstatus 1' good bad
+expect 'failures in both lanes' '^bad +1 +1 ' $'bad: not ok 2 - two\nbad: not ok 2 - two\n2 passed, 2 failed\nstatus 1' bad bad
 expect 'a lane that ended early' '^lane 2 +ended early$' $'2 passed, 1 failed\nstatus 1' good dead
