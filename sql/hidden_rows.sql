@@ -156,7 +156,7 @@ BEGIN
              UNION ALL SELECT name, 0, format('SELECT * FROM %s', call), format('SELECT * FROM %s', call) FROM hides WHERE how IN ('value', 'columns')
              UNION ALL SELECT name, 0, format('SELECT * FROM ' || call, known), format('SELECT * FROM ' || call, 987654321) FROM hides WHERE how = 'request'
              ORDER BY 1, 2 LOOP
-        FOR i IN 1 .. 3 LOOP -- a cache that somebody else empties meanwhile costs buffers once; hidden rows would show each time
+        FOR i IN 1 .. 20 LOOP -- a cache that somebody else empties meanwhile costs buffers once; hidden rows would show each time
             warm := shown(c.meets);
             met := shown(c.meets);
             missed := shown(c.misses);

@@ -10,27 +10,29 @@ INSERT INTO thick SELECT id, repeat(md5(id::text), 250) FROM generate_series(1, 
 SELECT dp_protect('thick', 'thick_dp');
 SELECT dp_set_odometer('thick', 'none'), dp_grant('thick_dp', 'regress_analyst', tau => 0.95);
 
--- Buffers that EXPLAIN shows, caches warm.
-CREATE FUNCTION buffers(query text) RETURNS bigint LANGUAGE plpgsql AS $$
+-- How many more buffers EXPLAIN shows for one query than for another, by turns, until as few were seen for both: what others do meanwhile
+-- costs buffers as well.
+CREATE FUNCTION more_buffers(query text, other text) RETURNS bigint LANGUAGE plpgsql AS $$
 DECLARE
     plan json;
-    least_so_far bigint;
+    least_so_far bigint[] = '{NULL,NULL}';
 BEGIN
-    FOR i IN 1..6 LOOP
-        EXECUTE 'EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) ' || query INTO plan;
-        least_so_far = least(least_so_far, (plan->0->'Plan'->>'Shared Hit Blocks')::bigint +
-                                           (plan->0->'Plan'->>'Shared Read Blocks')::bigint);
+    FOR i IN 1..60 LOOP
+        EXECUTE 'EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) ' || (ARRAY[query, other])[i % 2 + 1] INTO plan;
+        least_so_far[i % 2 + 1] = least(least_so_far[i % 2 + 1], (plan->0->'Plan'->>'Shared Hit Blocks')::bigint +
+                                                                 (plan->0->'Plan'->>'Shared Read Blocks')::bigint);
+        EXIT WHEN i > 10 AND least_so_far[1] = least_so_far[2];
     END LOOP;
-    RETURN least_so_far;
+    RETURN least_so_far[1] - least_so_far[2];
 END $$;
 
 -- The table itself shows the rows (the test could fail).
-SELECT buffers($$SELECT count(*) FROM thick WHERE id <= 10 AND long_text < 'a'$$) -
-       buffers($$SELECT count(*) FROM thick WHERE id <= 0 AND long_text < 'a'$$) >= 20 AS the_table_tells;
+SELECT more_buffers($$SELECT count(*) FROM thick WHERE id <= 10 AND long_text < 'a'$$,
+                    $$SELECT count(*) FROM thick WHERE id <= 0 AND long_text < 'a'$$) >= 20 AS the_table_tells;
 
 SET ROLE regress_analyst;
-SELECT buffers($$SELECT count(*) FROM thick_dp WHERE id <= 10 AND long_text < 'a'$$) =
-       buffers($$SELECT count(*) FROM thick_dp WHERE id <= 0 AND long_text < 'a'$$) AS the_view_does_not;
+SELECT more_buffers($$SELECT count(*) FROM thick_dp WHERE id <= 10 AND long_text < 'a'$$,
+                    $$SELECT count(*) FROM thick_dp WHERE id <= 0 AND long_text < 'a'$$) = 0 AS the_view_does_not;
 
 -- Groups that nobody declared spill, and are read again after the scan: not to be seen either.
 SET ROLE regress_controller;
@@ -102,7 +104,7 @@ SELECT pg_stat_get_tuples_returned('thick'::regclass) - :server_returned AS retu
        pg_stat_get_tuples_inserted('dp_rdr.ledger_row'::regclass) - :server_charges AS charges;
 
 SET ROLE regress_controller;
-DROP FUNCTION buffers, temporary_blocks;
+DROP FUNCTION more_buffers, temporary_blocks;
 RESET ROLE;
 DROP FUNCTION temporary_files;
 SET ROLE regress_controller;

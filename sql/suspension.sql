@@ -144,30 +144,31 @@ SELECT dp_verify_ledger('fragile');
 -- ---------------------------------------------------------------------------------------------------------------------
 SELECT dp_grant('fragile_dp', 'regress_analyst', tau => 0.95, delta => 1e-6);
 RESET ROLE;
-CREATE FUNCTION buffers(query text) RETURNS bigint LANGUAGE plpgsql AS $$
+-- Of errors in two rows by turns, until as few were seen for both: what others do meanwhile costs buffers as well.
+CREATE PROCEDURE buffers(query text, INOUT more bigint) LANGUAGE plpgsql AS $$
 DECLARE
     plan json;
-    least_so_far bigint;
+    least_so_far bigint[] = '{NULL,NULL}';
 BEGIN
-    FOR i IN 1..4 LOOP
+    FOR i IN 1..60 LOOP
+        UPDATE hole SET victim = (ARRAY[10, 4242])[i % 2 + 1];
+        COMMIT;
+        SET ROLE regress_analyst;
         EXECUTE 'EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) SELECT attempt(' || quote_literal(query) || ')' INTO plan;
-        least_so_far = least(least_so_far, (plan->0->'Plan'->>'Shared Hit Blocks')::bigint +
-                                           (plan->0->'Plan'->>'Shared Read Blocks')::bigint);
+        RESET ROLE;
+        least_so_far[i % 2 + 1] = least(least_so_far[i % 2 + 1], (plan->0->'Plan'->>'Shared Hit Blocks')::bigint +
+                                                                 (plan->0->'Plan'->>'Shared Read Blocks')::bigint);
+        more = least_so_far[2] - least_so_far[1];
+        EXIT WHEN i > 6 AND more = 0;
     END LOOP;
-    RETURN least_so_far;
 END $$;
 CREATE FUNCTION temporary_files() RETURNS bigint LANGUAGE sql
 RETURN (SELECT temp_files FROM pg_stat_database WHERE datname = current_database());
-UPDATE hole SET code = '53200', victim = 10;
-SET ROLE regress_analyst;
-SELECT buffers($$SELECT count(*) FROM fragile_dp WHERE long_text > 'a' AND id + 1 > 0$$) AS early \gset
-RESET ROLE;
-UPDATE hole SET victim = 4242;
-SET ROLE regress_analyst;
-SELECT buffers($$SELECT count(*) FROM fragile_dp WHERE long_text > 'a' AND id + 1 > 0$$) - :early AS buffers_of_a_later_error;
+UPDATE hole SET code = '53200';
+CALL buffers($$SELECT count(*) FROM fragile_dp WHERE long_text > 'a' AND id + 1 > 0$$, NULL) \gset
+SELECT :more AS buffers_of_a_later_error;
 
 -- A keeper has the database's work_mem: with a small one it writes its groups out, and says what it counted when it ends.
-RESET ROLE;
 UPDATE hole SET victim = 19999;
 SELECT format('ALTER DATABASE %I SET work_mem = %L', current_database(), '64kB') AS small,
        format('ALTER DATABASE %I RESET work_mem', current_database()) AS usual \gset
@@ -187,7 +188,8 @@ SELECT temporary_files() - :before AS files_of_an_error;
 :usual;
 
 :whole;
-DROP FUNCTION buffers, temporary_files;
+DROP PROCEDURE buffers;
+DROP FUNCTION temporary_files;
 DROP TABLE hole;
 SET ROLE regress_controller;
 SELECT dp_unprotect('fragile_dp');

@@ -30,7 +30,7 @@ CREATE FUNCTION near(noisy float8, exact float8, allowed float8) RETURNS boolean
 -- One interval in twenty need not hold; two widths beyond it are five times as far as its half.
 CREATE FUNCTION held(low float8, exact float8, high float8) RETURNS boolean LANGUAGE sql IMMUTABLE AS $$ SELECT abs(exact - (low + high) / 2) <= 2.5 * (high - low) $$;
 SET ROLE regress_variance;
-SELECT near(n.p, x.p, 4) AS var_pop, near(n.s, x.s, 4) AS var_samp, near(n.sp, x.sp, 1) AS stddev_pop, near(n.ss, x.ss, 1) AS stddev, near(n.a, x.a, 0.3) AS avg, n.c = x.c AS count,
+SELECT near(n.p, x.p, 4) AS var_pop, near(n.s, x.s, 4) AS var_samp, near(n.sp, x.sp, 1) AS stddev_pop, near(n.ss, x.ss, 1) AS stddev, near(n.a, x.a, 0.3) AS avg, abs(n.c - x.c) <= 1 AS count,
        near(n.t, x.t, 8) AS sum, low <= n.ss AND n.ss <= high AND low >= 0 AS interval, held(low, x.ss, high) AS holds
 FROM (SELECT var_pop(v) AS p, variance(v) AS s, stddev_pop(v) AS sp, stddev(v) AS ss, avg(v) AS a, count(v) AS c, sum(v) AS t, dp_low(stddev(v)) AS low, dp_high(stddev(v)) AS high FROM score_dp) n,
      (SELECT var_pop(v) AS p, variance(v) AS s, stddev_pop(v) AS sp, stddev(v) AS ss, avg(v) AS a, count(v) AS c, sum(v) AS t FROM clamped_score) x;
