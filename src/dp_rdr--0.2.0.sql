@@ -996,8 +996,10 @@ COMMENT ON PROCEDURE dp_find_and_release_epsilon IS
 
 -- Risk profiles: what a total of epsilon means to somebody with prior beliefs, and which total a limit on that allows.
 CREATE FUNCTION dp_profile(kind text, relative float8 = NULL, absolute float8 = NULL, prior float8 = NULL, p float8[] = NULL,
-                           q float8[] = NULL, r float8[] = NULL) RETURNS jsonb LANGUAGE C AS 'MODULE_PATHNAME';
-COMMENT ON FUNCTION dp_profile IS 'a risk profile: how much more than before somebody may know of a person after all answers';
+                           q float8[] = NULL, r float8[] = NULL, advantage float8 = NULL, tpr float8 = NULL, fpr float8 = NULL)
+    RETURNS jsonb LANGUAGE C AS 'MODULE_PATHNAME';
+COMMENT ON FUNCTION dp_profile IS
+    'a risk profile: how much more than before somebody may know of a person after all answers, or how good an attack on them may be';
 
 CREATE FUNCTION dp_profile_epsilon(profile jsonb) RETURNS numeric LANGUAGE C AS 'MODULE_PATHNAME';
 COMMENT ON FUNCTION dp_profile_epsilon IS 'the largest total of epsilon that keeps a risk profile';

@@ -41,7 +41,7 @@ static void read_lifetime(const RowReader &visit, std::optional<privacy::Epsilon
     bound->epsilon_lifetime = smaller(bound->epsilon_lifetime, allowed);
 }
 
-static void read_zcdp(const RowReader &visit, privacy::BoundSettings *bound) {
+static void read_zcdp(const RowReader &visit, bool profiled, privacy::BoundSettings *bound) {
     std::optional<privacy::Delta> conversion;
     std::optional<privacy::Rho> total, target;
     visit("delta_conversion", conversion);
@@ -51,6 +51,7 @@ static void read_zcdp(const RowReader &visit, privacy::BoundSettings *bound) {
     bound->delta_conversion = conversion.value_or(privacy::default_conversion(bound->delta_total));
     bound->rho_total = total.value_or(privacy::Rho());
     bound->rho_target = target.value_or(privacy::Rho());
+    bound->rho_alone = profiled;
 }
 
 static void read_bound(const RowReader &visit, View *view) {
@@ -69,7 +70,7 @@ static void read_bound(const RowReader &visit, View *view) {
     if (bound.bound == privacy::Bound::filter)
         read_lifetime(visit, allowed, &bound);
     if (bound.bound == privacy::Bound::zcdp)
-        read_zcdp(visit, &bound);
+        read_zcdp(visit, allowed.has_value(), &bound);
 }
 
 // The bound and the odometer are the domain's. A table without one, after a restore of a part, is as good as not protected.

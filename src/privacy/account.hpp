@@ -57,6 +57,7 @@ struct BoundSettings {
     Epsilon epsilon_pure; // P: above 0, pure charges have a total of their own, in epsilon
     Rho rho_total;        // with an epsilon_total: the cap of the rest
     Rho rho_target;       // without: what the bound that holds at all times is tuned at
+    bool rho_alone = false; // a promise about attacks, which the basic rule would break (7.5)
     // filter: with a period the totals bind within one, these over all (a risk profile among them).
     std::optional<Period> period;
     std::optional<Epsilon> epsilon_lifetime;
@@ -64,6 +65,8 @@ struct BoundSettings {
     Delta delta_mechanisms() const {
         return delta_total - delta_conversion;
     }                           // delta'': for groups that nobody declared
+    // The basic rule stands beside the cap as long as every charge of the epoch has a loss in epsilon (5.4).
+    bool keeps_basic_rule(const Spent &spent) const { return !splits_pure() && !rho_alone && !spent.rho_only; }
     bool splits_pure() const { return bound == Bound::zcdp && epsilon_pure.units() > 0; }
     Basis basis_of(bool pure) const {
         return bound != Bound::zcdp || (pure && splits_pure()) ? Basis::epsilon : Basis::rho;

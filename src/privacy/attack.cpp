@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace dp::privacy {
 
@@ -20,30 +21,39 @@ double log_sum(double a, double b) {
 
 // Rounding must not forbid what is possible: differences below it count as none.
 constexpr double tolerance = 1e-13;
+constexpr double infinite = std::numeric_limits<double>::infinity();
 
-// Whether the divergence of order alpha = 1 + excess between two answers of a test is larger than rho-zCDP has it.
-bool diverges(const Rate &p, const Rate &q, double excess, double rho) {
+// Returns the least rho that has the divergence of order alpha = 1 + excess between two answers of a test, less `slack` for rounding.
+double rho_at(const Rate &p, const Rate &q, double excess, double slack) {
     const double yes = p.log_yes + excess * (p.log_yes - q.log_yes);
     const double no = p.log_no + excess * (p.log_no - q.log_no);
-    return log_sum(yes, no) > excess * (1 + excess) * rho + tolerance * (1 + std::fabs(yes) + std::fabs(no));
+    return (log_sum(yes, no) - slack * (1 + std::fabs(yes) + std::fabs(no))) / (excess * (1 + excess));
 }
 
 // Does the same at order 1, the limit.
-bool diverges_at_one(const Rate &p, const Rate &q, double rho) {
+double rho_at_one(const Rate &p, const Rate &q, double slack) {
     const double yes = p.yes * (p.log_yes - q.log_yes), no = (1 - p.yes) * (p.log_no - q.log_no);
-    return yes + no > rho + tolerance * (1 + std::fabs(yes) + std::fabs(no));
+    return yes + no - slack * (1 + std::fabs(yes) + std::fabs(no));
 }
 
-// Any choice of orders gives a bound; these are dense enough for the best one.
-bool is_impossible(const Rate &present, const Rate &absent, double rho) {
-    if (diverges_at_one(present, absent, rho) || diverges_at_one(absent, present, rho))
-        return true;
-    for (double t = -8; t <= 22; t += 0.3) {
+// Returns the least rho under which a test with these rates is possible, or any above `enough`. Each order gives a bound; these are
+// dense enough for the best one.
+double least_rho(const Rate &present, const Rate &absent, double slack, double enough) {
+    double least = std::max(rho_at_one(present, absent, slack), rho_at_one(absent, present, slack));
+    for (double t = -8; t <= 22 && !(least > enough); t += 0.3) {
         const double excess = std::exp(t);
-        if (diverges(present, absent, excess, rho) || diverges(absent, present, excess, rho))
-            return true;
+        least = std::max({least, rho_at(present, absent, excess, slack), rho_at(absent, present, excess, slack)});
     }
-    return false;
+    return least;
+}
+
+bool is_impossible(const Rate &present, const Rate &absent, double rho) {
+    return least_rho(present, absent, tolerance, rho) > rho;
+}
+
+// Does the inverse: up to what it returns, a test with these rates stays impossible. The slack is more than that above.
+double largest_rho(double hits, double alarms) {
+    return hits > alarms ? std::max(0.0, least_rho(Rate(hits), Rate(alarms), 4 * tolerance, infinite)) : 0;
 }
 
 constexpr int halvings = 60;
@@ -63,6 +73,11 @@ double tpr_of_rho(double rho, double fpr) {
 
 double rounded_up(double rate) {
     return rate > 0 ? std::min(1.0, rate * (1 + 1e-12) + 1e-15) : 0;
+}
+
+// Does the inverse, by more.
+double rounded_down(double rate) {
+    return rate * (1 - 3e-12) - 3e-15;
 }
 
 } // namespace
@@ -100,6 +115,28 @@ double largest_advantage(const std::vector<AttackedLoss> &losses) {
     for (const AttackedLoss &loss : losses)
         least = std::min(least, largest_advantage(loss));
     return least;
+}
+
+double target_epsilon(const AttackTarget &target, double delta) {
+    if (target.advantage > 0)
+        return 2 * std::atanh((rounded_down(target.advantage) - delta) / (1 - delta));
+    const double tpr = rounded_down(target.tpr);
+    if (tpr <= delta + target.fpr)
+        return 0;
+    return std::max(std::log((tpr - delta) / target.fpr), std::log((1 - delta - target.fpr) / (1 - tpr)));
+}
+
+double target_rho(const AttackTarget &target, double epsilon, double delta) {
+    const double e = std::exp(epsilon);
+    double rho;
+    if (target.advantage > 0) {
+        const double alarms = (1 - rounded_down(target.advantage)) / 2;
+        rho = largest_rho(1 - alarms - delta, e * alarms);
+    } else {
+        const double tpr = rounded_down(target.tpr);
+        rho = std::max(largest_rho(tpr - delta, e * target.fpr), largest_rho(1 - e * (1 - tpr), delta + target.fpr));
+    }
+    return rho * (1 - 1e-12);
 }
 
 double largest_hit_rate(double tpr, double fpr, double prior) {

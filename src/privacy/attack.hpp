@@ -20,6 +20,15 @@ double largest_advantage(const AttackedLoss &loss);
 double largest_tpr(const std::vector<AttackedLoss> &losses, double fpr);
 double largest_advantage(const std::vector<AttackedLoss> &losses);
 
+// What no attack may exceed: the advantage, or else the true-positive rate at a false-positive rate.
+struct AttackTarget {
+    double advantage = 0, tpr = 0, fpr = 0;
+};
+// Return the largest epsilon, and the largest rho beside a pure part, at which largest_advantage() or largest_tpr() stay within the
+// target where `delta` is spent as well. 0, or less: none does.
+double target_epsilon(const AttackTarget &target, double delta);
+double target_rho(const AttackTarget &target, double epsilon, double delta);
+
 // Returns the largest share of people who are in the table among those of whom a test with these rates says so. prior: the share
 // among all who are tested.
 double largest_hit_rate(double tpr, double fpr, double prior);

@@ -95,6 +95,8 @@ Binding binding_of(const RiskProfile &profile) {
         return {std::log1p(a) - std::log1p(-a), {1, (1 - a) / 2}};
     case ProfileKind::points:
         return binding_of_points(profile);
+    case ProfileKind::attack: // everybody is allowed what the epsilon gives
+        return {target_epsilon(profile.target, 0), {0.5, 1}};
     }
     throw std::logic_error("no kind of risk profile");
 }
@@ -115,6 +117,8 @@ double allowed_risk(const RiskProfile &profile, Prior prior) {
             if (point.prior.p == prior.p && point.prior.q == prior.q)
                 return point.relative;
         return infinite;
+    case ProfileKind::attack:
+        return posterior_range(binding_of(profile).epsilon, prior).most / prior.both();
     }
     throw std::logic_error("no kind of risk profile");
 }
@@ -145,11 +149,11 @@ double posterior_of_half(double epsilon) {
 // ---- names ---------------------------------------------------------------------------------------------------------
 
 std::optional<ProfileKind> profile_kind_from_name(const std::string &name) {
-    return value_named(name, ProfileKind::points);
+    return value_named(name, ProfileKind::attack);
 }
 
 const char *name_of(ProfileKind kind) {
-    constexpr const char *names[] = {"constant", "inclusion", "value", "both", "difference", "points"};
+    constexpr const char *names[] = {"constant", "inclusion", "value", "both", "difference", "points", "attack"};
     return names[static_cast<int>(kind)];
 }
 

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "privacy/attack.hpp"
 #include "privacy/decimal.hpp"
 
 namespace dp::privacy {
@@ -30,7 +31,7 @@ PosteriorRange posterior_range(double epsilon, Prior prior);
 
 // ---- profiles: the relative risk r*(p, q) that is allowed against each adversary -----------------------------------
 
-enum class ProfileKind { constant, inclusion, value, both, difference, points };
+enum class ProfileKind { constant, inclusion, value, both, difference, points, attack };
 std::optional<ProfileKind> profile_kind_from_name(const std::string &name);
 const char *name_of(ProfileKind kind);
 
@@ -45,6 +46,7 @@ struct RiskProfile {
     double absolute = 0;             // a
     double fixed = 1;                // q of inclusion, p of value
     std::vector<AllowedRisk> points; // of the kind points: these adversaries and no others
+    AttackTarget target;             // of the kind attack
 };
 
 // r* of an adversary; of the kind points infinite but for its own.

@@ -8,17 +8,12 @@ Rho anytime_target(const BoundSettings &bound) {
     return target.units() > 0 ? target : rho_cap(Epsilon::from_units(1000000000), bound.delta_conversion, Cap::tight);
 }
 
-// The basic rule stands beside the cap as long as every charge of the epoch has a loss in epsilon (5.4).
-static bool within_rho(const Spent &spent, Rho cap, Epsilon total) {
-    return spent.rho <= cap || (!spent.rho_only && spent.pure <= total);
-}
-
 bool exceeds_rho_total(const Spent &after, const BoundSettings &bound) {
     if (!bound.epsilon_total)
         return false; // an odometer: counted, and bounded at all times
     if (bound.splits_pure())
         return after.rho > bound.rho_total || after.epsilon_of_epoch() > bound.epsilon_pure;
-    return !within_rho(after, bound.rho_total, *bound.epsilon_total);
+    return after.rho > bound.rho_total && !(bound.keeps_basic_rule(after) && after.pure <= *bound.epsilon_total);
 }
 
 // Beside an epsilon_pure a share bounds the one sum that the role uses, or the role would have it twice. The setter checks that, but

@@ -30,7 +30,7 @@ static void put(const ResultRows &rows, const char *name, privacy::Decimal<Place
 static void put_zcdp(const ResultRows &rows, const privacy::BoundSettings &bound, const privacy::Spent &spent) {
     if (!bound.epsilon_total)
         return;
-    const bool basic = !bound.splits_pure() && !spent.rho_only &&
+    const bool basic = bound.keeps_basic_rule(spent) &&
                        percent_of(spent.pure, *bound.epsilon_total) < percent_of(spent.rho, bound.rho_total);
     if (basic)
         put(rows, "epsilon_total", spent.pure, *bound.epsilon_total);

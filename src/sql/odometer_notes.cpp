@@ -13,7 +13,7 @@ template <class Number> static const char *printed(Number number) {
     return catalog::numeric_text(catalog::to_numeric(number));
 }
 
-static privacy::Odometer entered(const BoundState &state) {
+privacy::Odometer entered(const BoundState &state) {
     privacy::Odometer odometer = state.odometer;
     border::core([&] { privacy::enter_epoch(&odometer, state.epoch); });
     return odometer;
@@ -70,9 +70,11 @@ static Sum sum_in_rho(const privacy::BoundSettings &bound, const privacy::Totals
     const privacy::Spent both = totals.of_public + totals.of_conditional;
     Sum sum = sum_of("rho_total", bound.rho_total, totals.of_public.rho, totals.of_conditional.rho);
     sum.setting = "epsilon_total";
-    auto basic = [&](const privacy::Spent &spent) { return !spent.rho_only && spent.pure <= *bound.epsilon_total; };
-    sum.public_exceeds = sum.public_exceeds && (bound.splits_pure() || !basic(totals.of_public));
-    sum.both_exceed = sum.both_exceed && (bound.splits_pure() || !basic(both));
+    auto basic = [&](const privacy::Spent &spent) {
+        return bound.keeps_basic_rule(spent) && spent.pure <= *bound.epsilon_total;
+    };
+    sum.public_exceeds = sum.public_exceeds && !basic(totals.of_public);
+    sum.both_exceed = sum.both_exceed && !basic(both);
     return sum;
 }
 
@@ -214,6 +216,32 @@ static void tell_about_change(const char *relation, const BoundState &was, const
     ereport(NOTICE, (errmsg("the totals of %s changed, and what was spent under the old ones goes on", relation),
                      errdetail("The guarantee is the larger total if you decided this without a look at answers; "
                                "otherwise it is the sum of both.")));
+}
+
+// ---- promises about attacks ------------------------------------------------------------------------------------------
+
+// Says nothing of a promise that is broken already: what is spent is above the total, of which a WARNING tells.
+void tell_about_attacks(Oid relation, const Profile &profile, const BoundState &now) {
+    const privacy::BoundSettings &bound = now.bound;
+    const bool zcdp = bound.bound == privacy::Bound::zcdp;
+    const privacy::Spent spent = now.has_odometer ? entered(now).totals.of_public : privacy::Spent();
+    if (zcdp ? spent.rho > bound.rho_total || spent.delta_of_epoch() > bound.delta_mechanisms()
+             : spent.epsilon > *bound.epsilon_total || spent.delta > bound.delta_total)
+        return;
+    const privacy::AttackTarget &target = profile.risk->target;
+    const char *promise =
+        target.advantage > 0
+            ? psprintf("no attack recognizes more than %g %% of people beyond the share of others that it is wrong about",
+                       100 * target.advantage)
+            : psprintf("no attack that is wrong about %g %% of the others recognizes more than %g %%", 100 * target.fpr, 100 * target.tpr);
+    const bool before = zcdp && (spent.epsilon_before.units() > 0 || spent.delta_before.units() > 0);
+    ereport(NOTICE,
+            (errmsg("%s%s: %s of %s is %s", before ? "from now on, " : "", promise, zcdp ? "rho_total" : "epsilon_total",
+                    catalog::qualified_name(relation), zcdp ? printed(bound.rho_total) : printed(*bound.epsilon_total)),
+             zcdp ? errdetail("In other respects it promises no more than epsilon %s does at delta %s.%s", printed(*bound.epsilon_total),
+                              printed(bound.delta_total),
+                              before ? " Answers of before are not counted in it." : "")
+                  : 0));
 }
 
 // ---- periods -------------------------------------------------------------------------------------------------------

@@ -12,9 +12,10 @@ namespace dp::sql {
 
 namespace {
 
-const char *const field_names[] = {"relative", "absolute", "prior", "p", "q", "r"};
+const char *const field_names[] = {"relative", "absolute", "prior", "advantage", "tpr", "fpr", "p", "q", "r"};
 const char *const field_examples[] = {"relative => 3", "absolute => 0.25", "prior => 0.5",
-                                      "p => '{0.1}'",  "q => '{1}'",       "r => '{3}'"};
+                                      "advantage => 0.25, or tpr => 0.05, fpr => 0.01",
+                                      "tpr => 0.05",  "fpr => 0.01", "p => '{0.1}'",  "q => '{1}'", "r => '{3}'"};
 constexpr int most_points = 1000;
 
 constexpr int bit(ProfileField field) {
@@ -25,8 +26,9 @@ struct KindFields {
     int needed, possible;
 };
 
-KindFields fields_of(privacy::ProfileKind kind) {
+KindFields fields_of(privacy::ProfileKind kind, const GivenProfile &given) {
     constexpr int relative = bit(field_relative), absolute = bit(field_absolute), prior = bit(field_prior);
+    constexpr int advantage = bit(field_advantage), rates = bit(field_tpr) | bit(field_fpr);
     constexpr int values = bit(field_p) | bit(field_q) | bit(field_r);
     switch (kind) {
     case privacy::ProfileKind::constant:
@@ -40,6 +42,8 @@ KindFields fields_of(privacy::ProfileKind kind) {
         return {absolute, absolute};
     case privacy::ProfileKind::points:
         return {values, values};
+    case privacy::ProfileKind::attack:
+        return given.has(field_tpr) || given.has(field_fpr) ? KindFields{rates, rates} : KindFields{advantage, advantage};
     }
     pg_unreachable();
 }
@@ -56,12 +60,12 @@ privacy::ProfileKind checked_kind(const char *name) {
     });
     if (!known)
         refuse_value(psprintf("unknown kind of risk profile: \"%s\"", name),
-                     "Use 'constant', 'inclusion', 'value', 'both', 'difference' or 'points'.");
+                     "Use 'constant', 'inclusion', 'value', 'both', 'difference', 'points' or 'attack'.");
     return kind;
 }
 
 void check_fields(const GivenProfile &given, privacy::ProfileKind kind) {
-    KindFields fields = fields_of(kind);
+    KindFields fields = fields_of(kind, given);
     for (int i = 0; i < nfields; i++) {
         auto field = static_cast<ProfileField>(i);
         if (!given.has(field) && (fields.needed & bit(field)) != 0)
@@ -87,6 +91,11 @@ void check_numbers(const GivenProfile &given) {
     if (given.has(field_prior) && !(prior > 0 && prior <= 1))
         refuse_value(psprintf("prior must be above 0 and at most 1, not %s", float8out_internal(prior)),
                      "It is the prior that stays fixed: 1 for one who knows it already.");
+    for (ProfileField rate : {field_advantage, field_tpr, field_fpr})
+        if (given.has(rate) && !(given.numbers[rate] > 0 && given.numbers[rate] < 1))
+            refuse_value(psprintf("%s must be above 0 and below 1, not %s", field_names[rate],
+                                  float8out_internal(given.numbers[rate])),
+                         "At fpr 0.01 an attack is wrong about 1 of 100 others; tpr is how many people it recognizes then.");
 }
 
 void check_length(int64 n, const char *name) {
@@ -170,6 +179,7 @@ const privacy::RiskProfile *risk_profile(const GivenProfile &given, privacy::Pro
         risk->absolute = given.numbers[field_absolute];
     if (given.has(field_prior))
         risk->fixed = given.numbers[field_prior];
+    risk->target = {given.numbers[field_advantage], given.numbers[field_tpr], given.numbers[field_fpr]};
     border::core([&] {
         const GivenArray *arrays = given.arrays;
         for (int i = 0; kind == privacy::ProfileKind::points && i < arrays[0].n; i++)
@@ -179,12 +189,26 @@ const privacy::RiskProfile *risk_profile(const GivenProfile &given, privacy::Pro
     return risk;
 }
 
+// Numbers that are not given are 0.
+[[noreturn]] void refuse_target(const privacy::AttackTarget &target, privacy::Delta delta) {
+    const char *given_away = catalog::numeric_text(catalog::to_numeric(delta));
+    refuse_value(target.advantage > 0
+                     ? psprintf("no answer keeps the advantage of attacks at %s beside a delta of %s",
+                                float8out_internal(target.advantage), given_away)
+                     : psprintf("no answer keeps the true-positive rate of attacks at %s beside a false-positive rate of %s and a "
+                                "delta of %s",
+                                float8out_internal(target.tpr), float8out_internal(target.fpr), given_away),
+                 "Pass a larger advantage or tpr; or a smaller delta_total or epsilon_pure with dp_set_odometer().");
+}
+
 void set_epsilon(Profile *profile) {
     border::core([&] {
         auto epsilon = privacy::profile_epsilon(profile->binding);
         profile->constrains = epsilon.has_value();
         profile->epsilon = epsilon.value_or(privacy::Epsilon());
     });
+    if (profile->risk->kind == privacy::ProfileKind::attack && profile->epsilon.units() <= 0)
+        refuse_target(profile->risk->target, privacy::Delta());
     if (profile->constrains && profile->epsilon.units() <= 0)
         refuse_value(psprintf("the risk profile allows no epsilon: against the prior p = %s, q = %s it would be below "
                               "0.000000001",
@@ -218,6 +242,27 @@ Profile *checked_profile(const GivenProfile &given) {
 
 Datum profile_json(const Profile *profile) {
     return DirectFunctionCall1(jsonb_in, CStringGetDatum(profile->json));
+}
+
+Datum attack_profile(const Profile *profile, const privacy::BoundSettings &bound, privacy::Rho *rho) {
+    const privacy::AttackTarget &target = profile->risk->target;
+    const bool in_rho = bound.bound == privacy::Bound::zcdp;
+    const privacy::Delta delta = in_rho ? bound.delta_mechanisms() : bound.delta_total;
+    privacy::Epsilon epsilon;
+    border::core([&] {
+        if (!in_rho) {
+            epsilon = privacy::profile_epsilon({privacy::target_epsilon(target, delta.value()), {}}).value_or(epsilon);
+            return;
+        }
+        const double allowed = privacy::target_rho(target, bound.epsilon_pure.value(), delta.value());
+        *rho = privacy::Rho::from_double(allowed, privacy::Rounding::down);
+        epsilon = bound.epsilon_pure + privacy::eps_from_rho(*rho, bound.delta_conversion);
+    });
+    if (in_rho ? rho->units() <= 0 : epsilon.units() <= 0)
+        refuse_target(target, delta);
+    Datum claim = DirectFunctionCall1(
+        jsonb_in, CStringGetDatum(psprintf("{\"epsilon\": %s}", catalog::numeric_text(catalog::to_numeric(epsilon)))));
+    return DirectFunctionCall2(jsonb_concat, profile_json(profile), claim);
 }
 
 // ---- reading JSON --------------------------------------------------------------------------------------------------

@@ -61,11 +61,13 @@ DP_CALL(dp_profile) {
     require(fcinfo, 0, "kind");
     GivenProfile given = {};
     given.kind = text_argument(fcinfo, 0);
-    for (int i = 0; i <= field_prior; i++)
-        if (!PG_ARGISNULL(1 + i)) {
-            given.numbers[i] = PG_GETARG_FLOAT8(1 + i);
-            given.mark(static_cast<ProfileField>(i));
-        }
+    for (int i = 0; i < field_p; i++) {
+        const int argument = i <= field_prior ? 1 + i : 4 + i; // arrays stand between them
+        if (PG_ARGISNULL(argument))
+            continue;
+        given.numbers[i] = PG_GETARG_FLOAT8(argument);
+        given.mark(static_cast<ProfileField>(i));
+    }
     for (int i = 0; i < 3; i++)
         if (!PG_ARGISNULL(4 + i)) {
             given.arrays[i] = given_array(PG_GETARG_ARRAYTYPE_P(4 + i));

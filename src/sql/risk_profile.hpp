@@ -2,13 +2,25 @@
 // (doc/formulas.md 7).
 #pragma once
 
+#include "privacy/account.hpp"
 #include "privacy/disclosure.hpp"
 
 #include "border/guard.hpp"
 
 namespace dp::sql {
 
-enum ProfileField { field_relative, field_absolute, field_prior, field_p, field_q, field_r, nfields };
+enum ProfileField {
+    field_relative,
+    field_absolute,
+    field_prior,
+    field_advantage,
+    field_tpr,
+    field_fpr,
+    field_p,
+    field_q,
+    field_r,
+    nfields
+};
 
 struct GivenArray {
     int n;
@@ -20,7 +32,7 @@ struct GivenArray {
 struct GivenProfile {
     const char *kind; // or null
     int given;        // bits of fields
-    double numbers[field_prior + 1];
+    double numbers[field_p];
     GivenArray arrays[3]; // p, q, r
     bool has(ProfileField field) const;
     void mark(ProfileField field);
@@ -42,6 +54,9 @@ Profile *read_profile(Datum json);
 // Returns whether the JSON takes a profile away: '{}'.
 bool is_no_profile(Datum json);
 Datum profile_json(const Profile *profile);
+// Returns the JSON of a promise about attacks with the epsilon that it comes to under a table's bound. The largest rho that it allows
+// goes to `rho` under zcdp. Errors: 22023 where the deltas alone tell as much.
+Datum attack_profile(const Profile *profile, const privacy::BoundSettings &bound, privacy::Rho *rho);
 // Reads a setter's argument: null for NULL, which keeps what is set, and for '{}'. Errors: 22023 for one that constrains nothing.
 const Profile *profile_argument(FunctionCallInfo fcinfo, int argument);
 

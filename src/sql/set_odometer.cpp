@@ -6,7 +6,6 @@
 #include "sql/call_arguments.hpp"
 #include "sql/carry_over.hpp"
 #include "sql/had.hpp"
-#include "sql/risk_profile.hpp"
 #include "sql/setter.hpp"
 
 using dp::catalog::Visit;
@@ -79,6 +78,16 @@ static Row lock_bound(Oid relation) {
     return row;
 }
 
+// Returns the profile of the row that is a promise about attacks; null: it has none.
+static const Profile *attacks_of(const Row &row) {
+    const Profile *profile = row.has(bound_profile) ? read_profile(row.values[bound_profile]) : nullptr;
+    return profile != nullptr && profile->risk->kind == privacy::ProfileKind::attack ? profile : nullptr;
+}
+
+static bool has_total(const Row &row) {
+    return row.has(bound_epsilon_total) || row.has(bound_profile);
+}
+
 // ---- what goes with what -------------------------------------------------------------------------------------------
 
 // Ends options that go with something alone, where there is none of it. 22023 where one of them is passed.
@@ -101,15 +110,15 @@ static void set_since(Row *row, const char *period_before) {
         row->set(bound_period_since, DateADTGetDatum(today));
 }
 
-// A target goes with the lack of a total. Without a period the total binds over everything, and was never more.
+// A target goes with the lack of a total, which a profile makes as well. Without a period the total binds over everything, and was never more.
 static void merge(FunctionCallInfo fcinfo, const Profile *profile, Row *row) {
-    const bool had_total = row->has(bound_epsilon_total);
+    const bool had_total = has_total(*row);
     const char *period_before = row->text_of(bound_period);
     merge_arguments(fcinfo, row);
     if (profile != nullptr)
         row->set(bound_profile, profile_json(profile));
     check_values(*row);
-    if (row->has(bound_epsilon_total) && !had_total && PG_ARGISNULL(bound_rho_target))
+    if (has_total(*row) && !had_total && PG_ARGISNULL(bound_rho_target))
         row->clear(bound_rho_target);
     set_since(row, period_before);
     if (!row->has(bound_period))
@@ -128,10 +137,14 @@ static void merge(FunctionCallInfo fcinfo, const Profile *profile, Row *row) {
 static constexpr char rules[] = R"sql(
 (p.bound = 'filter' AND num_nonnulls(p.epsilon_total, p.profile) = 0, 'bound filter needs an epsilon_total', NULL,
   'Pass epsilon_total => 1, or use the bound ''none''.'),
-(p.profile IS NOT NULL AND p.bound NOT IN ('filter', 'dynamic'),
+(p.profile ->> 'kind' <> 'attack' AND p.bound NOT IN ('filter', 'dynamic'),
   format('a risk profile does not go with the bound %s', p.bound), NULL,
   'Use ''filter'' or ''dynamic'', or take the profile away with profile => ''{}''.'),
-(p.profile IS NOT NULL AND trunc(p.delta_total, 30) > 0, 'a risk profile does not go with a delta_total', NULL,
+(p.profile ->> 'kind' = 'attack' AND (p.bound NOT IN ('filter', 'zcdp') OR p.period IS NOT NULL),
+  CASE WHEN p.period IS NULL THEN format('a promise about attacks does not go with the bound %s', p.bound)
+       ELSE 'a promise about attacks does not go with a period' END, NULL,
+  'Use ''filter'' or ''zcdp'' without a period, or take the profile away with profile => ''{}''.'),
+(p.profile ->> 'kind' <> 'attack' AND trunc(p.delta_total, 30) > 0, 'a risk profile does not go with a delta_total', NULL,
   'Pass delta_total => 0, or take the profile away with profile => ''{}''.'),
 (p.period IS NOT NULL AND p.bound <> 'filter', format('a period does not go with the bound %s', p.bound), NULL,
   'Use the bound ''filter'', or take the period away with period => ''''.'),
@@ -155,14 +168,14 @@ static constexpr char rules[] = R"sql(
   'delta_conversion must be above 0, and at most delta_total', NULL,
   'Half of delta_total leaves as much for groups that nobody declared; all of it leaves nothing for them.'),
 (p.epsilon_pure < 0, 'epsilon_pure must not be negative', NULL, '0 charges Laplace noise in rho, as everything else.'),
-(p.epsilon_pure > 0 AND (p.epsilon_pure < p.epsilon_total) IS NOT TRUE, 'epsilon_pure must be below epsilon_total', NULL,
+(p.epsilon_pure > 0 AND (p.epsilon_pure < p.epsilon_total) IS NOT TRUE AND (p.epsilon_total IS NOT NULL OR p.profile IS NULL), 'epsilon_pure must be below epsilon_total', NULL,
   'It is the part of the total that Laplace noise may use; pass epsilon_pure => 0 for none.'),
 (trunc(p.rho_target, 15) <= 0, 'rho_target must be above 0', NULL,
   'The bound that holds at all times is smallest near it: 0.03, for instance.'))sql";
 
 // Only a bound without a total needs a target: it is fixed in advance, and never follows another setting.
 static void check_target(FunctionCallInfo fcinfo, Row *row) {
-    if (!row->has(bound_epsilon_total))
+    if (!has_total(*row))
         return;
     if (!PG_ARGISNULL(bound_rho_target))
         refuse_value("rho_target goes with a bound that has no total",
@@ -182,17 +195,26 @@ static bool begins_epoch(const privacy::BoundSettings &was, const privacy::Bound
     return !now.epsilon_total && (was.rho_target != now.rho_target || was.delta_conversion != now.delta_conversion);
 }
 
-// Sets what follows from the others, whose numbers are those that decisions are made on.
+// Sets what follows from the others, whose numbers are those that decisions are made on. A promise about attacks has its epsilon from
+// the largest rho by the tight conversion: that is its claim, whatever the cap is.
 static void set_rho(Row *row, privacy::BoundSettings *settings) {
     row->clear(bound_rho_total);
+    privacy::Rho allowed;
+    const Profile *attacks = attacks_of(*row);
+    if (attacks != nullptr)
+        row->set(bound_profile, attack_profile(attacks, *settings, &allowed));
     if (settings->bound != privacy::Bound::zcdp)
         return;
     row->set(bound_epsilon_pure, catalog::to_numeric(settings->epsilon_pure));
-    if (settings->epsilon_total) {
+    if (row->has(bound_epsilon_total)) {
+        const privacy::Epsilon total = catalog::to_epsilon(row->values[bound_epsilon_total], "epsilon_total");
         settings->rho_total = border::core([&] {
-            return privacy::rho_cap(*settings->epsilon_total - settings->epsilon_pure, settings->delta_conversion,
-                                    settings->cap);
+            return privacy::rho_cap(total - settings->epsilon_pure, settings->delta_conversion, settings->cap);
         });
+    }
+    if (attacks != nullptr)
+        settings->rho_total = row->has(bound_epsilon_total) ? Min(settings->rho_total, allowed) : allowed;
+    if (has_total(*row)) {
         row->set(bound_rho_total, catalog::to_numeric(settings->rho_total));
         return;
     }
@@ -218,8 +240,8 @@ static BoundState state_of(Oid relation) {
 }
 
 // Stores it twice, as what follows from the settings follows from them as they are read. (An odometer that is ahead of its table comes
-// from a restore of a part.)
-static void store(const Visit &visit, Oid relation, Row *row, const BoundState &was) {
+// from a restore of a part.) promised: there was a promise about attacks, which is one about an epoch.
+static void store(const Visit &visit, Oid relation, Row *row, const BoundState &was, bool promised) {
     const char *sql = psprintf("UPDATE dp_rdr.privacy_domain d SET %s FROM dp_rdr.protected_table t "
                                "WHERE t.domain = d.id AND t.relation::oid = $1",
                                assignments(options));
@@ -227,7 +249,11 @@ static void store(const Visit &visit, Oid relation, Row *row, const BoundState &
     privacy::BoundSettings settings = state_of(relation).bound;
     set_rho(row, &settings);
     const int last = was.has_odometer ? Max(was.epoch, was.odometer.epoch) : was.epoch;
-    if (begins_epoch(was.bound, settings) || last > was.epoch)
+    const bool begins = begins_epoch(was.bound, settings) || last > was.epoch;
+    if (begins && promised && attacks_of(*row) != nullptr)
+        refuse_value("the sums would begin anew, and with them what the table's promise about attacks bounds",
+                     "Take it away first, with dp_set_odometer(profile => '{}'); set again, it holds from then on.");
+    if (begins)
         row->set(bound_epoch, Int32GetDatum(last + 1));
     run_with_row(visit, sql, row);
 }
@@ -304,8 +330,7 @@ void check_profiles(const Visit &visit, Oid relation, Oid profiled) {
 static void check_spent(Oid relation, const BoundState &now) {
     if (!now.has_odometer)
         return;
-    privacy::Odometer odometer = now.odometer;
-    border::core([&] { privacy::enter_epoch(&odometer, now.epoch); });
+    const privacy::Odometer odometer = entered(now);
     if (odometer.totals.of_public.delta.units() > 0)
         refuse_state(psprintf("%s has spent a delta of %s, under which no risk profile holds",
                               catalog::qualified_name(relation),
@@ -329,18 +354,23 @@ DP_CALL(dp_set_odometer) {
     const Profile *profile = profile_argument(fcinfo, bound_profile);
     Row row = lock_bound(relation);
     BoundState was = state_of(relation);
+    const bool promised = attacks_of(row) != nullptr;
     merge(fcinfo, profile, &row);
     check_rules(row, rules);
     check_target(fcinfo, &row);
     Visit visit = Visit::write();
     MemoryContextSwitchTo(visit.spi.caller); // what is told below outlives the visit
-    store(visit, relation, &row, was);
+    store(visit, relation, &row, was, promised);
     check_shares(visit, relation);
     check_profiles(visit, relation, InvalidOid);
     visit.leave();
     BoundState now = state_of(relation);
     if (row.has(bound_profile)) {
-        check_spent(relation, now);
+        const Profile *attacks = attacks_of(row);
+        if (attacks == nullptr)
+            check_spent(relation, now);
+        else if (!PG_ARGISNULL(bound_profile))
+            tell_about_attacks(relation, *attacks, now);
         tell_about_profile(fcinfo, relation, row, now);
     }
     tell_about_totals(relation, was, now);

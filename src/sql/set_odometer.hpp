@@ -2,6 +2,7 @@
 #pragma once
 
 #include "catalog/odometer.hpp"
+#include "sql/risk_profile.hpp"
 
 namespace dp::sql {
 
@@ -13,7 +14,10 @@ struct BoundState {
     privacy::Odometer odometer; // which no charge may have brought to that epoch yet
 };
 
+// Returns the odometer as the next charge finds it.
+privacy::Odometer entered(const BoundState &state);
 // NOTICEs and WARNINGs.
+void tell_about_attacks(Oid relation, const Profile &profile, const BoundState &now);
 void tell_about_totals(Oid relation, const BoundState &was, const BoundState &now);
 
 } // namespace dp::sql
