@@ -38,7 +38,7 @@ SELECT g, near(n.p, x.p, 16) AS var_pop, near(n.w, x.w, 5000) AS of_w, n.low <= 
 FROM (SELECT g, var_pop(v) AS p, var_samp(w) AS w, dp_low(var_pop(v)) AS low, dp_high(var_pop(v)) AS high FROM score_dp GROUP BY g) n
 LEFT JOIN (SELECT g, var_pop(v) AS p, var_samp(w) AS w FROM clamped_score GROUP BY g) x USING (g) ORDER BY g;
 -- Nobody: nothing that could not be.
-SELECT var_pop(v) BETWEEN 0 AND 16 AS var_pop, stddev(v) BETWEEN 0 AND 5.7 AS stddev, dp_low(var_pop(v)) = 0 AS low FROM score_dp WHERE id < 0;
+SELECT var_pop(v) BETWEEN 0 AND 16 AS var_pop, stddev(v) BETWEEN 0 AND 5.7 AS stddev, dp_low(var_pop(v)) BETWEEN 0 AND 16 AS low FROM score_dp WHERE id < 0;
 SELECT pg_typeof(var_pop(v)), pg_typeof(stddev(w)), pg_typeof(variance(id % 10)) FROM score_dp;
 SET ROLE regress_variance_gauss;
 SELECT near(n.p, x.p, 4) AS var_pop, near(n.ss, x.ss, 1) AS stddev, low <= n.p AND n.p <= high AS interval

@@ -32,7 +32,8 @@ struct Charged {
 // A role counts what it can have had, whoever was charged for it; its owner's rights give it the rows themselves.
 const char *const charged_sql = DP_HAD R"sql(
 , entry AS (
-  SELECT l.*, $2 IS NULL OR )sql" DP_HAS_HAD
+  SELECT l.kind, l.algorithm, l.basis, l.epoch, l.epsilon, l.delta, l.delta_groups, l.rho,
+    CASE l.kind WHEN 'join' THEN (l.parameters ->> 'releases')::bigint END AS releases, $2 IS NULL OR )sql" DP_HAS_HAD
                                        R"sql( AS mine, l.account = 'public' AS public, l.table_id = t.domain AS own,
     l.kind IN ('pure', 'selection', 'bound') OR l.kind = 'increment' AND l.basis = 'epsilon' AS pure
   FROM dp_rdr.protected_table t JOIN dp_rdr.privacy_domain d ON t.domain IN (d.id, d.joined_into)
@@ -47,8 +48,7 @@ SELECT (SELECT count(*) FROM counted WHERE kind NOT IN ('selection', 'increment'
   coalesce((SELECT (o.public_epsilon, o.public_delta, o.public_rho, o.public_releases) =
                    (SELECT coalesce(sum(epsilon) FILTER (WHERE basis = 'epsilon'), 0), coalesce(sum(delta), 0),
                       coalesce(sum(rho) FILTER (WHERE basis = 'rho' AND epoch = o.epoch), 0),
-                      count(*) FILTER (WHERE kind NOT IN ('selection', 'increment', 'closing', 'join'))
-                        + coalesce(sum((parameters ->> 'releases')::bigint) FILTER (WHERE kind = 'join'), 0)
+                      count(*) FILTER (WHERE kind NOT IN ('selection', 'increment', 'closing', 'join')) + coalesce(sum(releases), 0)
                     FROM entry WHERE public AND own)
             FROM dp_rdr.odometer o JOIN dp_rdr.protected_table t ON t.domain = o.id WHERE t.relation::oid = $1), false),
   coalesce(bool_and(pure OR basis = 'epsilon'), true),
