@@ -331,9 +331,8 @@ template <class Real> Real scaled_number(Aggregate fn, const SumsOf<Real> &sums,
     }
 }
 
-// A slope has no largest change: its distances count as 1 at most.
 double limited(Aggregate fn, double distance) {
-    return fn == Aggregate::regr_slope || fn == Aggregate::regr_intercept ? std::clamp<double>(distance, -1, 1) : distance;
+    return std::clamp(distance, -largest_distance(fn), largest_distance(fn));
 }
 
 // Whether all rows add the same to the sum of a column and to that of its spread.
@@ -346,6 +345,11 @@ bool is_constant(int128 sum, int128 spread, int128 total, std::int64_t one) {
 }
 
 } // namespace
+
+// A slope has no largest change.
+double largest_distance(Aggregate fn) {
+    return fn == Aggregate::regr_slope || fn == Aggregate::regr_intercept ? 1 : 1e100;
+}
 
 JointSums without_grains(const JointSums &sums) {
     JointSums exact = sums;
@@ -364,16 +368,27 @@ double joint_change(Aggregate fn, const JointSums &sums, const JointSums &withou
     return limited(fn, std::fabs(static_cast<double>(change)));
 }
 
-Distance joint_error(Aggregate fn, const MeasureNoise &noise, const JointBounds &bounds, const JointSums &sums) {
+double joint_scaled(Aggregate fn, const JointBounds &bounds, const JointSums &sums) {
+    return scaled_number(fn, sums_of(without_grains(sums)), bounds);
+}
+
+std::vector<double> joint_points(Aggregate fn, const MeasureNoise &noise, const JointBounds &bounds, const JointSums &sums) {
     const Sums exact = sums_of(sums);
     const double scale = scale_of_noise(noise) / static_cast<double>(joint_one(sums.kind));
-    const double truth = scaled_number(fn, sums_of(without_grains(sums)), bounds);
-    std::vector<double> errors;
+    std::vector<double> numbers;
     for (const NoisePoint &z : noise_points(noise.mechanism)) {
         const Sums noisy{exact.both + scale * z[0],    exact.y_alone + scale * z[1],  exact.x_alone + scale * z[2],
                          exact.neither + scale * z[3], exact.y_spread + scale * z[4], exact.x_spread + scale * z[5]};
-        errors.push_back(limited(fn, scaled_number(fn, noisy, bounds) - truth));
+        numbers.push_back(scaled_number(fn, noisy, bounds));
     }
+    return numbers;
+}
+
+Distance joint_error(Aggregate fn, const MeasureNoise &noise, const JointBounds &bounds, const JointSums &sums) {
+    const double truth = joint_scaled(fn, bounds, sums);
+    std::vector<double> errors = joint_points(fn, noise, bounds, sums);
+    for (double &error : errors)
+        error = limited(fn, error - truth);
     return distance_of(errors);
 }
 

@@ -61,7 +61,12 @@ JointSums without_grains(const JointSums &sums);
 double joint_unit(Aggregate fn, const JointBounds &bounds);
 // Returns how far a number moves when a record is left out, in that unit.
 double joint_change(Aggregate fn, const JointSums &sums, const JointSums &without, const JointBounds &bounds);
-// Computes the error of a number, in that unit, from the points of noise_points().
+// Returns the number in that unit, and what it is at each of the noise_points().
+double joint_scaled(Aggregate fn, const JointBounds &bounds, const JointSums &sums);
+std::vector<double> joint_points(Aggregate fn, const MeasureNoise &noise, const JointBounds &bounds, const JointSums &sums);
+// Returns the size that a distance counts as, at most.
+double largest_distance(Aggregate fn);
+// Computes the error of a number, in that unit, from these points.
 Distance joint_error(Aggregate fn, const MeasureNoise &noise, const JointBounds &bounds, const JointSums &sums);
 
 } // namespace dp::privacy

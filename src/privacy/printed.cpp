@@ -209,11 +209,11 @@ double AverageDistances::operator()(double offset) const {
 
 namespace {
 
-// E|d + round(X)|, d = 0 or 1, X the sum of two Laplace variables of scale b: P(|X| > t) = (1 + t/(2b)) e^(-t/b).
+// E|d + round(X)| of an integer d, X the sum of two Laplace variables of scale b: P(|X| > t) = (1 + t/(2b)) e^(-t/b). It is d and twice
+// the mean of what round(X) has beyond d.
 double rounded_count_distance(double b, double d) {
-    const double r = std::exp(-1 / b), gap = -std::expm1(-1 / b), half = std::exp(-0.5 / b);
-    const double mean = half * ((1 + 0.25 / b) / gap + r / (2 * b * gap * gap));
-    return d == 0 ? mean : mean + 1 - (1 + 0.25 / b) * half; // |1 + y| + |1 - y| = 2|y| but for y = 0
+    const double r = std::exp(-1 / b), gap = -std::expm1(-1 / b), from = d + 0.5;
+    return d + std::exp(-from / b) * ((1 + from / (2 * b)) / gap + r / (2 * b * gap * gap));
 }
 
 // E round(X)^2 of a normal variable of deviation s.

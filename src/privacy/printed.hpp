@@ -59,7 +59,7 @@ double largest_printed_change(Aggregate fn, const Bounds &bounds);
 // Returns the error of an aggregate of a pair, divided by that change: its mean size for Laplace noise, its mean square for Gaussian
 // noise. (For variances and deviations: triple_error.)
 double printed_error(Aggregate fn, const MeasureNoise &noise, const Bounds &bounds, const PairTotals &totals);
-// Laplace: E|error + change| of a count (change 0 or 1) or a sum (of any size), divided likewise.
+// Laplace: E|error + change| of a count (change: an integer) or a sum (of any size), divided likewise.
 double printed_distance(Aggregate fn, const MeasureNoise &noise, const Bounds &bounds, double change);
 
 // distance() of many offsets: by table where there are more of them than the table has nodes (relative error below 1e-5).

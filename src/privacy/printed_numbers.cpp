@@ -36,7 +36,7 @@ long double position_of(const Parts &sums) {
 long double change_of_position(const Parts &sums, const Parts &change) {
     const Parts without = minus(sums, change);
     if (!(without.count() >= 1))
-        return position_of(sums) - position_of(without);
+        return position_of(without) - position_of(sums);
     return (sums.difference() * change.count() - change.difference() * sums.count()) /
            (sums.count() * without.count());
 }
@@ -123,6 +123,30 @@ double change_of_number(const PrintedNumber &number, const int128 *sums, const i
     }
     return weight_of_rows(number.fn, number.rows) *
            change_of_one_column(number, parts_of(number.kind, sums), parts_of(number.kind, change));
+}
+
+double offset_of_average(const PrintedNumber &number, const int128 *sums, const int128 *change) {
+    return static_cast<double>(change_of_position(parts_of(number.kind, sums), parts_of(number.kind, change)));
+}
+
+double scaled_number(const PrintedNumber &number, const int128 *sums) {
+    if (is_joint(number.kind))
+        return joint_scaled(number.fn, joint_bounds(number), joint_sums(number.kind, sums));
+    return number.kind == MeasureKind::pair ? static_cast<double>(position_of(parts_of(number.kind, sums)))
+                                            : triple_scaled(number.fn, *number.bounds, moments_of(number.kind, sums));
+}
+
+std::vector<double> points_of_number(const PrintedNumber &number, const MeasureNoise &noise, const int128 *sums) {
+    if (is_joint(number.kind))
+        return joint_points(number.fn, noise, joint_bounds(number), joint_sums(number.kind, sums));
+    if (number.kind == MeasureKind::triple)
+        return triple_points(number.fn, noise, *number.bounds, moments_of(number.kind, sums));
+    const Parts exact = parts_of(number.kind, sums);
+    const double scale = scale_of_noise(noise) / static_cast<double>(one);
+    std::vector<double> numbers;
+    for (const NoisePoint &z : noise_points(noise.mechanism))
+        numbers.push_back(static_cast<double>(position_of({exact.squares + scale * z[0], 0, exact.rest + scale * z[1]})));
+    return numbers;
 }
 
 double error_of_number(const PrintedNumber &number, const MeasureNoise &noise, const int128 *sums) {

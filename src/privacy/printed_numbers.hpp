@@ -24,6 +24,11 @@ PairTotals totals_of(MeasureKind kind, const int128 *sums);
 Moments3 moments_of(MeasureKind kind, const int128 *sums);
 // Returns how far the number moves when `change` is taken off its exact sums.
 double change_of_number(const PrintedNumber &number, const int128 *sums, const int128 *change);
+// Returns how far an average moves, as a position between the bounds.
+double offset_of_average(const PrintedNumber &number, const int128 *sums, const int128 *change);
+// Returns the number without noise, of a pair the average; and what it is at each of the noise_points(). One row's units.
+double scaled_number(const PrintedNumber &number, const int128 *sums);
+std::vector<double> points_of_number(const PrintedNumber &number, const MeasureNoise &noise, const int128 *sums);
 // Computes the error of the number: its mean size for Laplace noise, its mean square for Gaussian noise.
 double error_of_number(const PrintedNumber &number, const MeasureNoise &noise, const int128 *sums);
 // Returns the weight of an error of one row's number among numbers of R rows: their largest changes as a quotient.

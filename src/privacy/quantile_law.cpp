@@ -78,6 +78,14 @@ std::vector<double> cell_probabilities(const std::int64_t *counts, int cells, st
     return sums;
 }
 
+std::vector<std::pair<double, double>> quantile_points(const Grid &grid, Aggregate fn,
+                                                       const std::vector<double> &probabilities) {
+    std::vector<std::pair<double, double>> points;
+    for (std::size_t i = 0; i < probabilities.size(); ++i)
+        points.emplace_back(number_of_cell(grid, fn, static_cast<int>(i)) / width_of(grid), probabilities[i]);
+    return points;
+}
+
 Distance quantile_distance(const Grid &grid, Aggregate fn, const std::vector<double> &probabilities, double from) {
     Distance distance;
     std::vector<std::pair<double, double>> errors; // with their probabilities

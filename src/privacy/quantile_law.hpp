@@ -1,6 +1,8 @@
 // The law of a quantile that is drawn (formulas.md 1.2c): how far it is from the exact one. For the controller alone.
 #pragma once
 
+#include <utility>
+
 #include "privacy/noise_points.hpp"
 #include "privacy/quantile.hpp"
 
@@ -21,6 +23,8 @@ std::vector<double> cell_probabilities(const std::int64_t *counts, int cells, st
                                        const MeasureNoise &noise);
 // Computes the distance of the number that is drawn from another one, as a part of the bounds' width.
 Distance quantile_distance(const Grid &grid, Aggregate fn, const std::vector<double> &probabilities, double from);
+// Lists the numbers with their probabilities, as parts of that width.
+std::vector<std::pair<double, double>> quantile_points(const Grid &grid, Aggregate fn, const std::vector<double> &probabilities);
 double width_of(const Grid &grid);
 
 } // namespace dp::privacy

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 #include <stdexcept>
 
 #include "privacy/noise.hpp"
@@ -77,63 +76,6 @@ double discrete_gaussian_mean_abs(double difference, double sigma) {
     return rdr_gaussian_exact_k1(d, sigma) - 2 * g * (1.0 / 12 - second / 240 + fourth / 6048);
 }
 
-// ---- Changes ----
-
-void ChangeProfile::add(const double *change, std::int64_t individuals) {
-    if (individuals <= 0)
-        return;
-    for (int c = 0; c < width_; ++c) {
-        if (!std::isfinite(change[c]))
-            throw std::logic_error("a change must be a number");
-        changes_.push_back(std::fabs(change[c]));
-    }
-    individuals_.push_back(individuals);
-}
-
-void ChangeProfile::reserve(std::size_t n) {
-    changes_.reserve(n * width_);
-    individuals_.reserve(n);
-}
-
-// Sorted where they are: of millions of changes there is no room for a second list.
-void ChangeProfile::finish() {
-    std::vector<std::size_t> order(size());
-    std::iota(order.begin(), order.end(), std::size_t{0});
-    std::sort(order.begin(), order.end(), [this](std::size_t a, std::size_t b) {
-        return std::lexicographical_compare(change(a), change(a) + width_, change(b), change(b) + width_);
-    });
-    const auto place = [this](std::size_t i) { return changes_.begin() + static_cast<std::ptrdiff_t>(i) * width_; };
-    // Cycle by cycle: place i gets what is at order[i].
-    for (std::size_t first = 0; first < order.size(); ++first)
-        for (std::size_t i = first, from; (from = std::exchange(order[i], i)) != first; i = from) {
-            std::swap_ranges(place(i), place(i) + width_, place(from));
-            std::swap(individuals_[i], individuals_[from]);
-        }
-    std::size_t n = 0;
-    for (std::size_t i = 1; i < size(); ++i)
-        if (std::equal(change(i), change(i) + width_, change(n)))
-            individuals_[n] += individuals_[i];
-        else {
-            ++n;
-            std::copy(place(i), place(i) + width_, place(n));
-            individuals_[n] = individuals_[i];
-        }
-    individuals_.resize(std::min(size(), n + 1));
-    changes_.resize(size() * width_);
-}
-
-double largest_square(const ChangeProfile &profile, const std::vector<CoordinateNoise> &noise,
-                      const std::vector<int> &noise_of) {
-    double largest = 0;
-    for (std::size_t i = 0; i < profile.size(); ++i) {
-        double square = 0;
-        for (int c = 0; c < profile.width(); ++c)
-            square += std::pow(profile.change(i)[c] / noise[noise_of[c]].unit, 2);
-        largest = std::max(largest, square);
-    }
-    return largest;
-}
-
 // ---- The indicator ----
 
 ExactRdr::ExactRdr(std::vector<CoordinateNoise> noise, std::vector<int> noise_of, double largest)
@@ -159,14 +101,14 @@ bool ExactRdr::one_coordinate() const {
     return noise_.size() == 1 && noise_.front().k == 1;
 }
 
-double ExactRdr::excess(const double *change) const {
-    return laplace() ? excess_laplace(change) : excess_gaussian(change);
+double ExactRdr::excess(const double *change, std::size_t groups) const {
+    return laplace() ? excess_laplace(change, groups) : excess_gaussian(change, groups);
 }
 
-double ExactRdr::excess_laplace(const double *change) const {
+double ExactRdr::excess_laplace(const double *change, std::size_t groups) const {
     double excess = 0;
-    for (std::size_t c = 0; c < noise_of_.size(); ++c) {
-        const CoordinateNoise &n = noise_[noise_of_[c]];
+    for (std::size_t c = 0; c < noise_of_.size() * groups; ++c) {
+        const CoordinateNoise &n = noise_[noise_of_[c % noise_of_.size()]];
         excess += laplace_excess(std::fabs(change[c]), n.scale, laplace_mean_abs(n)) / n.unit;
     }
     return excess;
@@ -219,20 +161,23 @@ const std::vector<double> &ExactRdr::log_ratios(int measure, double difference) 
     return ratios;
 }
 
-double ExactRdr::excess_gaussian(const double *change) const {
+double ExactRdr::excess_gaussian(const double *change, std::size_t groups) const {
+    if (groups == 0)
+        return 0;
     if (one_coordinate())
         return gaussian_mean_abs(noise_.front(), change[0]) / noise_.front().unit - noise_term_;
     // Per measure: sum of squares where the law is normal; the summed ones bring their ratios.
     std::vector<double> squares(noise_.size(), 0);
     std::vector<const std::vector<double> *> summed;
-    for (std::size_t c = 0; c < noise_of_.size(); ++c) {
-        const CoordinateNoise &n = noise_[noise_of_[c]];
+    for (std::size_t c = 0; c < noise_of_.size() * groups; ++c) {
+        const int measure = noise_of_[c % noise_of_.size()];
+        const CoordinateNoise &n = noise_[measure];
         if (change[c] == 0)
             continue;
         if (is_summed(n))
-            summed.push_back(&log_ratios(noise_of_[c], std::fabs(change[c])));
+            summed.push_back(&log_ratios(measure, std::fabs(change[c])));
         else
-            squares[noise_of_[c]] += std::pow(change[c] / n.unit, 2);
+            squares[measure] += std::pow(change[c] / n.unit, 2);
     }
     return integral([&](std::size_t i) {
         double exponent = 0;
@@ -243,51 +188,6 @@ double ExactRdr::excess_gaussian(const double *change) const {
             exponent += (*ratios)[i];
         return -transform_[i] * std::expm1(exponent);
     });
-}
-
-// ---- Profiles ----
-
-static void check_not_empty(const ChangeProfile &profile) {
-    if (profile.empty())
-        throw std::logic_error("an empty table has no disclosure risk");
-}
-
-RdrRange rdr_range(const ChangeProfile &profile, const ExactRdr &rdr) {
-    check_not_empty(profile);
-    RdrRange range{infinite_epsilon, 0};
-    for (std::size_t i = 0; i < profile.size(); ++i) {
-        const double value = rdr.of(profile.change(i));
-        range.min = std::min(range.min, value);
-        range.max = std::max(range.max, value);
-    }
-    return range;
-}
-
-RiskRow risk_row_exact(const ChangeProfile &profile, const ExactRdr &rdr, Epsilon epsilon) {
-    check_not_empty(profile);
-    RiskRow row;
-    row.epsilon = epsilon;
-    row.rdr_min = infinite_epsilon;
-    Moments moments; // of the part that differs
-    for (std::size_t i = 0; i < profile.size(); ++i) {
-        const double excess = rdr.excess(profile.change(i));
-        row.rdr_min = std::min(row.rdr_min, rdr.noise() + excess);
-        row.rdr_max = std::max(row.rdr_max, rdr.noise() + excess);
-        moments.add(excess, profile.individuals(i));
-    }
-    if (row.rdr_max == 0)
-        return row;
-    row.ratio = row.rdr_min / row.rdr_max;
-    row.variance = static_cast<double>(moments.variance() / row.rdr_max / row.rdr_max);
-    return row;
-}
-
-double lower_median(const ChangeProfile &profile, const ExactRdr &rdr) {
-    check_not_empty(profile);
-    PisProfile values;
-    for (std::size_t i = 0; i < profile.size(); ++i)
-        values.add(rdr.of(profile.change(i)), profile.individuals(i));
-    return values.lower_median();
 }
 
 } // namespace dp::privacy

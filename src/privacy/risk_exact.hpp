@@ -29,26 +29,6 @@ struct CoordinateNoise {
     double k = 1;     // coordinates of the whole vector that have this noise
 };
 
-// The changes |q(x) - q(x without the record)| of all individuals, over the coordinates of one group: a record changes no
-// other group. Equal changes are kept once.
-class ChangeProfile {
-  public:
-    explicit ChangeProfile(int width) : width_(width) {}
-    void reserve(std::size_t n);                              // room for so many
-    void add(const double *change, std::int64_t individuals); // signs are dropped; individuals <= 0: ignored
-    void finish();                                            // after the last add(), before anything below
-    int width() const { return width_; }
-    std::size_t size() const { return individuals_.size(); }
-    bool empty() const { return individuals_.empty(); }
-    const double *change(std::size_t i) const { return changes_.data() + i * width_; }
-    std::int64_t individuals(std::size_t i) const { return individuals_[i]; }
-
-  private:
-    int width_;
-    std::vector<double> changes_; // size() x width
-    std::vector<std::int64_t> individuals_;
-};
-
 // E||o - q(x without the record)|| for one candidate's noise: l1 with Laplace noise, l2 with Gaussian noise (all measures have
 // the same kind). It is noise() for a record that changes nothing, and noise() + excess() for others: the parts are kept
 // apart, for at small epsilon the second is a small fraction of the first.
@@ -57,14 +37,15 @@ class ExactRdr {
     // noise_of[c]: the measure of coordinate c of a change. largest: the largest sum of (change/unit)^2 of any record.
     ExactRdr(std::vector<CoordinateNoise> noise, std::vector<int> noise_of, double largest);
     double noise() const { return noise_term_; }
-    double excess(const double *change) const;
+    // groups: whose changes lie one behind the other.
+    double excess(const double *change, std::size_t groups = 1) const;
     double of(const double *change) const { return noise_term_ + excess(change); }
 
   private:
     bool laplace() const;
     bool one_coordinate() const;
-    double excess_laplace(const double *change) const;
-    double excess_gaussian(const double *change) const;
+    double excess_laplace(const double *change, std::size_t groups) const;
+    double excess_gaussian(const double *change, std::size_t groups) const;
     void place_nodes(double largest);
     const std::vector<double> &log_ratios(int measure, double difference) const;
     template <class Function> double integral(Function f) const;
@@ -76,19 +57,10 @@ class ExactRdr {
     mutable std::map<std::pair<int, double>, std::vector<double>> log_ratios_;
 };
 
-// Largest sum of (change/unit)^2.
-double largest_square(const ChangeProfile &profile, const std::vector<CoordinateNoise> &noise,
-                      const std::vector<int> &noise_of);
-
-// risk_row with the exact expectation. The profile must not be empty (std::logic_error).
-RiskRow risk_row_exact(const ChangeProfile &profile, const ExactRdr &rdr, Epsilon epsilon);
 // Smallest and largest RDR: what the ratio is made of.
 struct RdrRange {
     double min = 0, max = 0;
     bool meets(double tau) const { return min >= tau * max * (1 - price_slack); }
 };
-RdrRange rdr_range(const ChangeProfile &profile, const ExactRdr &rdr);
-// The smallest RDR that at least half of the individuals do not exceed.
-double lower_median(const ChangeProfile &profile, const ExactRdr &rdr);
 
 } // namespace dp::privacy

@@ -154,20 +154,34 @@ double printed(Aggregate fn, const Sums &sums, const Bounds &bounds) {
 
 } // namespace
 
-double triple_error(Aggregate fn, const MeasureNoise &noise, const Bounds &bounds, const Moments3 &moments) {
-    const bool laplace = noise.mechanism == Mechanism::laplace;
-    const double scale = (laplace ? noise.laplace.value() : noise.gaussian.sigma()) / one;
+static Sums sums_of(const Moments3 &moments) {
     const double n = moments.count, t = moments.sum, q = moments.squares;
-    const Sums exact{0.25 * (n + 2 * t + q), 0.5 * (n - q), 0.25 * (n - 2 * t + q)}; // w = (1 + position)/2
-    const double truth = printed(fn, exact, bounds);
-    const std::vector<NoisePoint> &points = noise_points(noise.mechanism);
+    return {0.25 * (n + 2 * t + q), 0.5 * (n - q), 0.25 * (n - 2 * t + q)}; // w = (1 + position)/2
+}
+
+double triple_scaled(Aggregate fn, const Bounds &bounds, const Moments3 &moments) {
+    return printed(fn, sums_of(moments), bounds);
+}
+
+std::vector<double> triple_points(Aggregate fn, const MeasureNoise &noise, const Bounds &bounds, const Moments3 &moments) {
+    const double scale = scale_of_noise(noise) / one;
+    const Sums exact = sums_of(moments);
+    std::vector<double> numbers;
+    for (const NoisePoint &z : noise_points(noise.mechanism))
+        numbers.push_back(printed(
+            fn, {exact.squares + scale * z[0], exact.middle + scale * z[1], exact.rest + scale * z[2]}, bounds));
+    return numbers;
+}
+
+double triple_error(Aggregate fn, const MeasureNoise &noise, const Bounds &bounds, const Moments3 &moments) {
+    const double truth = triple_scaled(fn, bounds, moments);
+    const std::vector<double> numbers = triple_points(fn, noise, bounds, moments);
     double sum = 0;
-    for (const NoisePoint &z : points) {
-        const Sums noisy{exact.squares + scale * z[0], exact.middle + scale * z[1], exact.rest + scale * z[2]};
-        const double error = std::fabs(printed(fn, noisy, bounds) - truth);
-        sum += laplace ? error : error * error;
+    for (const double number : numbers) {
+        const double error = std::fabs(number - truth);
+        sum += noise.mechanism == Mechanism::laplace ? error : error * error;
     }
-    return sum / static_cast<double>(points.size());
+    return sum / static_cast<double>(numbers.size());
 }
 
 } // namespace dp::privacy

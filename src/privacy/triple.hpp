@@ -51,6 +51,8 @@ double spread_unit(Aggregate fn, const Bounds &bounds);
 double largest_spread_change(Aggregate fn);
 // Returns the error of a number that a triple prints, divided by its largest change: its mean size for Laplace noise, its mean
 // square for Gaussian noise. The mean of 2042 points of a lattice rule: within 2 % of the integral.
+double triple_scaled(Aggregate fn, const Bounds &bounds, const Moments3 &moments);
+std::vector<double> triple_points(Aggregate fn, const MeasureNoise &noise, const Bounds &bounds, const Moments3 &moments);
 double triple_error(Aggregate fn, const MeasureNoise &noise, const Bounds &bounds, const Moments3 &moments);
 
 } // namespace dp::privacy

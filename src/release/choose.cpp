@@ -5,7 +5,7 @@
 
 #include "border/refuse.hpp"
 #include "release/charge.hpp"
-#include "risk/change.hpp"
+#include "risk/exact_risk.hpp"
 #include "risk/printed_risk.hpp"
 #include "risk/unit_changes.hpp"
 #include "rows/guarded_read.hpp"
@@ -98,40 +98,6 @@ bool check_people(const risk::Memo *memo, const Terms &terms) {
     return false;
 }
 
-// Returns the ratio that is compared with tau, for one law of the noise.
-static privacy::RdrRange range_of(const privacy::ChangeProfile *const *profiles, bool groups,
-                                  const privacy::ExactRdr &rdr) {
-    if (!groups)
-        return privacy::rdr_range(*profiles[0], rdr);
-    double a = privacy::lower_median(*profiles[0], rdr), b = privacy::lower_median(*profiles[1], rdr);
-    return privacy::RdrRange{Min(a, b), Max(a, b)};
-}
-
-// The exact ratio need not fall with epsilon: candidate by candidate.
-static Permitted from_exact_risk(const rows::Question *question, const Terms &terms, const risk::Memo *memo) {
-    constexpr auto sound = privacy::Calibration::sound;
-    bool groups = terms.group_a != nullptr;
-    const privacy::ChangeProfile *profiles[2] = {
-        risk::change_profile(question, memo, sound, groups ? risk::People::group_a : risk::People::all),
-        groups ? risk::change_profile(question, memo, sound, risk::People::group_b) : nullptr};
-    double tau = privacy::weighted_tau(terms.tau, terms.weight), largest = 0;
-    for (const privacy::ChangeProfile *profile : profiles)
-        if (profile != nullptr)
-            largest = Max(largest, border::core([&] { return risk::largest_released_square(question, *profile); }));
-    for (std::size_t i = 0; i < terms.candidates->size(); i++) {
-        CHECK_FOR_INTERRUPTS();
-        privacy::Epsilon candidate = (*terms.candidates)[i]; // they descend
-        bool passes = border::core([&] {
-            auto plan = privacy::plan_release(terms.mechanism, *question->measures, question->thresholded, candidate,
-                                              terms.delta);
-            return range_of(profiles, groups, risk::released_rdr(question, plan, largest)).meets(tau);
-        });
-        if (passes)
-            return Permitted{candidate.value(), privacy::price_slack};
-    }
-    return Permitted{0, privacy::price_slack};
-}
-
 // The ratio of one candidate, from the bound on a risk or from the risks themselves.
 static privacy::RdrRange range_at(const rows::Question *question, const Terms &terms, const risk::Memo *memo,
                                   double pis_min, double pis_max, std::size_t i, const NoiseTerms &known) {
@@ -140,7 +106,7 @@ static privacy::RdrRange range_at(const rows::Question *question, const Terms &t
             ? nullptr
             : risk::plan_in_context(question, terms.mechanism, (*terms.candidates)[i], terms.delta);
     if (terms.exact) {
-        risk::ExactRisks risks = risk::exact_printed_risks(question, memo, plan);
+        risk::ExactRisks risks = risk::exact_risks(question, memo, plan);
         return border::core([&] { return risk::range_of(memo, risks, terms.group_a != nullptr); });
     }
     if (plan != nullptr)
@@ -153,10 +119,11 @@ static privacy::RdrRange range_at(const rows::Question *question, const Terms &t
 Permitted from_risks(const rows::Question *question, const Terms &terms, const risk::Memo *memo, double pis_min,
                      double pis_max, const NoiseTerms &known) {
     double tau = border::core([&] { return privacy::weighted_tau(terms.tau, terms.weight); });
-    const double slack = terms.mechanism == privacy::Mechanism::laplace ? privacy::sound_slack : privacy::price_slack;
+    const bool bound = !terms.exact && terms.mechanism == privacy::Mechanism::laplace;
+    const double slack = bound ? privacy::sound_slack : privacy::price_slack;
     if (!terms.exact && tau * pis_max <= pis_min)
         return Permitted{privacy::infinite_epsilon, privacy::price_slack};
-    for (std::size_t i = 0; i < terms.candidates->size() && tau < 1; i++) {
+    for (std::size_t i = 0; i < terms.candidates->size() && (tau < 1 || terms.exact); i++) {
         CHECK_FOR_INTERRUPTS();
         const privacy::RdrRange range = range_at(question, terms, memo, pis_min, pis_max, i, known);
         if (range.min >= tau * range.max * (1 - slack))
@@ -176,8 +143,6 @@ static Permitted from_data(const rows::Search &search, const Terms &terms) {
     // An empty table has no RDR: the price from public facts stands in (section 2, edge cases).
     if (memo->rows == 0)
         return from_public_facts(question, terms);
-    if (terms.exact && !risk::depends_on_group(question))
-        return from_exact_risk(question, terms, memo);
     double first = groups ? memo->profile_a->lower_median() : memo->profile->min();
     double second = groups ? memo->profile_b->lower_median() : memo->profile->max();
     return from_risks(question, terms, memo, Min(first, second), Max(first, second), NoiseTerms::unknown(terms));
@@ -202,7 +167,7 @@ Permitted choose(const Checked &checked) {
     const rows::Search search = checked.search();
     const rows::Question *question = checked.question;
     risk::check_units(question,
-                      {privacy::Calibration::sound, terms.exact, terms.group_a != nullptr, false}); // not as a failure
+                      {privacy::Calibration::sound, terms.group_a != nullptr}); // not as a failure
     risk::check_population(question);
     if (terms.grantee == nullptr) // the controller may see what his rows do
         return from_data(search, terms);

@@ -1,6 +1,5 @@
 #include "risk/change.hpp"
 
-#include <algorithm>
 #include <cmath>
 
 #include "privacy/quantile_law.hpp"
@@ -48,16 +47,6 @@ int first_cell_of(const rows::Question *question, int measure) {
     return first;
 }
 
-// k_j and D_j of the released vector: all declared groups count.
-static std::vector<privacy::NoiseMeasure> noise_measures(const rows::Question *question) {
-    std::vector<privacy::NoiseMeasure> measures;
-    int groups = question->thresholded ? 1 : question->ngroups; // k = k1 when groups are discovered (section 2)
-    for (int j = 0; j < question->nmeasures; j++)
-        measures.push_back({static_cast<double>((*question->measures)[j].coordinates()) * groups,
-                            static_cast<double>(measure_of(question, j).sensitivity)});
-    return measures;
-}
-
 // ---- groups --------------------------------------------------------------------------------------------------------
 
 void begin_parts(const rows::Question *question, Memo *memo, Size groups_memory) {
@@ -95,14 +84,21 @@ Group group_at(const rows::Question *question, const Memo *memo, int group) {
             memo->counts == nullptr ? nullptr : memo->counts + int64{group} * question->ncells};
 }
 
+std::vector<std::int64_t> counts_of_cells(const rows::Question *question, int measure, const Group &group) {
+    const int64 *upto = group.upto + first_cell_of(question, measure);
+    std::vector<std::int64_t> counts(upto, upto + question->grids[measure]->cells);
+    for (std::size_t i = counts.size(); i-- > 1;)
+        counts[i] -= counts[i - 1];
+    return counts;
+}
+
 // ---- sensitivities -------------------------------------------------------------------------------------------------
 
 static double norm(privacy::Mechanism mechanism, double so_far, double part) {
     return mechanism == privacy::Mechanism::laplace ? so_far + part : std::hypot(so_far, part);
 }
 
-// Returns the exact quantile of a group, without what somebody has in its cells.
-static double quantile_without(const rows::Question *question, int j, const Group &group,
+double quantile_without(const rows::Question *question, int j, const Group &group,
                                const privacy::CellCount *cells, int ncells) {
     const privacy::Grid &grid = *question->grids[j];
     const privacy::Measure &measure = measure_of(question, j);
@@ -145,9 +141,7 @@ double pis_of_change(const rows::Question *question, privacy::Mechanism mechanis
     });
 }
 
-// `published`: what a record does to one aggregate in its own unit (1.4).
-static double published_change(const rows::Question *question, const Group &group, const privacy::int128 *change,
-                               int aggregate) {
+double published_change(const rows::Question *question, const Group &group, const privacy::int128 *change, int aggregate) {
     const int j = question->measure_of[aggregate], first = first_coordinate_of(question, j);
     const privacy::Measure &measure = measure_of(question, j);
     if (!measure.has_parts())
@@ -156,8 +150,7 @@ static double published_change(const rows::Question *question, const Group &grou
     return privacy::change_of_number(number, group.sums + first, change + first) * privacy::unit_of_number(number);
 }
 
-// Copies the cells of a part: the list is read elsewhere meanwhile.
-static privacy::CellCount *cells_of(const Memo *memo, const Part &part) {
+privacy::CellCount *cells_of(const Memo *memo, const Part &part) {
     auto *cells = static_cast<privacy::CellCount *>(palloc(sizeof(privacy::CellCount) * (part.ncells + 1)));
     for (int i = 0; i < part.ncells; i++)
         cells[i] = *memo->cells.at(part.first_cell + i);
@@ -192,124 +185,52 @@ int group_of(const Memo *memo, int64 record) {
     return one->nparts == 0 ? -1 : memo->parts.at(one->first_part)->group;
 }
 
-int change_width(const rows::Question *question, privacy::Calibration calibration) {
-    return calibration == privacy::Calibration::sound ? question->ncoordinates : question->leaf->naggregates;
-}
-
-void change_of(const rows::Question *question, const Memo *memo, privacy::Calibration calibration, int64 record,
-               double *change) {
-    std::fill_n(change, change_width(question, calibration), 0.0);
-    const Record one = *memo->records.at(record);
-    if (one.nparts == 0)
-        return;
-    const privacy::int128 *brought = memo->changes.at(one.first_part);
-    if (calibration == privacy::Calibration::sound) {
-        for (int c = 0; c < question->ncoordinates; c++)
-            change[c] = static_cast<double>(brought[c]);
-        return;
-    }
-    const Group group = group_at(question, memo, memo->parts.at(one.first_part)->group);
-    border::core([&] {
-        for (int a = 0; a < question->leaf->naggregates; a++)
-            change[a] = published_change(question, group, brought, a);
-    });
-}
-
-static bool is_one_of(const Record *record, People people) {
-    return people == People::all || (people == People::group_a ? record->in_a : record->in_b);
-}
-
-const privacy::ChangeProfile *change_profile(const rows::Question *question, const Memo *memo,
-                                             privacy::Calibration calibration, People people) {
-    int width = change_width(question, calibration);
-    auto *profile = border::context_new<privacy::ChangeProfile>(width);
-    auto *change = static_cast<double *>(palloc(sizeof(double) * Max(width, 1)));
-    int64 outside = people == People::all ? memo->rows : people == People::group_a ? memo->members_a : memo->members_b;
-    check_memory(static_cast<double>(memo->nrecords) * (static_cast<double>(sizeof(double)) * width + 24),
-                 psprintf("the exact risks of " INT64_FORMAT " records", memo->nrecords), "leave exact out");
-    border::core([&] { profile->reserve(memo->nrecords + 1); });
-    for (int64 i = 0; i < memo->nrecords; i++) {
-        CHECK_FOR_INTERRUPTS();
-        const Record *record = memo->records.at(i);
-        if (!is_one_of(record, people))
-            continue;
-        change_of(question, memo, calibration, i, change);
-        border::core([&] { profile->add(change, record->individuals); });
-        outside -= record->individuals;
-    }
-    std::fill(change, change + width, 0.0);
-    border::core([&] {
-        profile->add(change, outside);
-        profile->finish();
-    });
-    pfree(change);
-    return profile;
-}
-
-// ---- the exact indicator of what is released -----------------------------------------------------------------------
-
-static std::vector<privacy::CoordinateNoise> released_noise(const rows::Question *question,
-                                                            const privacy::ReleasePlan *plan) {
-    std::vector<privacy::CoordinateNoise> noise;
-    for (const privacy::NoiseMeasure &measure : noise_measures(question)) {
-        privacy::CoordinateNoise one;
-        one.unit = measure.D;
-        one.k = measure.k;
-        if (plan != nullptr) {
-            const privacy::MeasureNoise &drawn = plan->noise[noise.size()];
-            bool laplace = drawn.mechanism == privacy::Mechanism::laplace;
-            one.family = laplace ? privacy::NoiseFamily::discrete_laplace : privacy::NoiseFamily::discrete_gaussian;
-            one.scale = laplace ? drawn.laplace.value() : drawn.gaussian.sigma();
-        }
-        noise.push_back(one);
-    }
-    return noise;
-}
-
-static std::vector<int> measure_of_coordinate(const rows::Question *question) {
-    std::vector<int> measures;
-    for (int j = 0; j < question->nmeasures; j++)
-        measures.insert(measures.end(), (*question->measures)[j].coordinates(), j);
-    return measures;
-}
-
-double largest_released_square(const rows::Question *question, const privacy::ChangeProfile &profile) {
-    return privacy::largest_square(profile, released_noise(question, nullptr), measure_of_coordinate(question));
-}
-
-privacy::ExactRdr released_rdr(const rows::Question *question, const privacy::ReleasePlan &plan, double largest) {
-    return privacy::ExactRdr(released_noise(question, &plan), measure_of_coordinate(question), largest);
-}
-
 // ---- the exact answer ----------------------------------------------------------------------------------------------
 
-// Core region.
-static double printed_answer(const rows::Question *question, const Group &group, int aggregate,
-                             const privacy::CellCount *cells, int ncells) {
+double unit_of_answer(const rows::Question *question, int aggregate) {
+    const int j = question->measure_of[aggregate];
+    const privacy::Measure &measure = measure_of(question, j);
+    if (is_quantile(question, j))
+        return privacy::width_of(*question->grids[j]);
+    return measure.has_parts() ? privacy::unit_of_number(number_of(question, aggregate))
+                               : static_cast<double>(measure.sensitivity) * privacy::unit_of(measure, question->bounds[j]);
+}
+
+double printed_answer(const rows::Question *question, const privacy::int128 *sums, int aggregate) {
     const int j = question->measure_of[aggregate], first = first_coordinate_of(question, j);
     const privacy::Measure &measure = measure_of(question, j);
     if (is_quantile(question, j))
-        return quantile_without(question, j, group, cells, ncells);
-    return measure.has_parts()
-               ? privacy::exact_number(number_of(question, aggregate), group.sums + first)
-               : static_cast<double>(group.sums[first]) * privacy::unit_of(measure, question->bounds[j]);
+        return privacy::exact_quantile(*question->grids[j], question->leaf->aggregates[aggregate].fn,
+                                       static_cast<int>(sums[first]));
+    return measure.has_parts() ? privacy::exact_number(number_of(question, aggregate), sums + first)
+                               : static_cast<double>(sums[first]) * privacy::unit_of(measure, question->bounds[j]);
+}
+
+// Core region.
+static double answer_of(const rows::Question *question, const Group &group, int aggregate, const privacy::CellCount *cells,
+                        int ncells) {
+    const int j = question->measure_of[aggregate];
+    return is_quantile(question, j) ? quantile_without(question, j, group, cells, ncells)
+                                    : printed_answer(question, group.sums, aggregate);
 }
 
 double exact_answer(const rows::Question *question, const Memo *memo, int group, int aggregate) {
     const Group at = group_at(question, memo, group);
-    return border::core([&] { return printed_answer(question, at, aggregate, nullptr, 0); });
+    return border::core([&] { return answer_of(question, at, aggregate, nullptr, 0); });
 }
 
-double answer_without(const rows::Question *question, const Memo *memo, int64 record, int aggregate) {
-    const int64 at = memo->records.at(record)->first_part;
-    const Part part = *memo->parts.at(at);
-    const privacy::CellCount *cells = cells_of(memo, part);
-    Group group = group_at(question, memo, part.group);
+double answer_without(const rows::Question *question, const Memo *memo, int64 part, int aggregate) {
+    const Part brought = *memo->parts.at(part);
+    privacy::CellCount *cells = cells_of(memo, brought);
+    Group group = group_at(question, memo, brought.group);
     auto *sums = static_cast<privacy::int128 *>(palloc(sizeof(privacy::int128) * (question->ncoordinates + 1)));
     for (int c = 0; c < question->ncoordinates; c++)
-        sums[c] = group.sums[c] - memo->changes.at(at)[c];
+        sums[c] = group.sums[c] - memo->changes.at(part)[c];
     group.sums = sums;
-    return border::core([&] { return printed_answer(question, group, aggregate, cells, part.ncells); });
+    const double answer = border::core([&] { return answer_of(question, group, aggregate, cells, brought.ncells); });
+    pfree(sums);
+    pfree(cells);
+    return answer;
 }
 
 } // namespace dp::risk

@@ -2,8 +2,6 @@
 // (formulas.md 1.2a, 1.3). For the controller alone: everything here depends on the private rows.
 #pragma once
 
-#include "privacy/risk_exact.hpp"
-
 #include "risk/memo.hpp"
 
 namespace dp::risk {
@@ -25,6 +23,8 @@ void add_to_group(const rows::Question *question, Memo *memo, int group, const p
 // Turns the counts of cells into sums, when all are counted.
 void finish_counts(const rows::Question *question, Memo *memo);
 
+// Returns how many rows of a group are in each cell of a quantile. Core region.
+std::vector<std::int64_t> counts_of_cells(const rows::Question *question, int measure, const Group &group);
 Group group_at(const rows::Question *question, const Memo *memo, int group);
 
 // Returns the PIS of what is brought to one group, joined to that of other groups; `sound`.
@@ -33,27 +33,23 @@ double pis_of_change(const rows::Question *question, privacy::Mechanism mechanis
 double pis_of_record(const rows::Question *question, const Memo *memo, privacy::Mechanism mechanism,
                      privacy::Calibration calibration, int64 record);
 
-// The exact answer of one aggregate, as printed (values clamped to the bounds); without: when the record, which is in one group, is
-// left out.
+// Returns the number of an aggregate as it is printed from the sums of a group, noisy or not; of a quantile from its cell there. Core region.
+double printed_answer(const rows::Question *question, const privacy::int128 *sums, int aggregate);
+// Returns the most that one person changes it by. Core region.
+double unit_of_answer(const rows::Question *question, int aggregate);
+// Returns the exact number, as printed (values clamped to the bounds); and the one without what somebody brings to the group.
 double exact_answer(const rows::Question *question, const Memo *memo, int group, int aggregate);
-double answer_without(const rows::Question *question, const Memo *memo, int64 record, int aggregate);
+double answer_without(const rows::Question *question, const Memo *memo, int64 part, int aggregate);
 
 // Returns the group of a record that is in one at most; -1: it is in none.
 int group_of(const Memo *memo, int64 record);
 
-// q(x) - q(x without the record), over the coordinates of one group. `sound`: of the vector that is released, in lattice
-// units, width k1; `published`: sizes only, of the aggregates themselves, width naggregates.
-int change_width(const rows::Question *question, privacy::Calibration calibration);
-void change_of(const rows::Question *question, const Memo *memo, privacy::Calibration calibration, int64 record,
-               double *change);
-
-// Whose changes: of everybody, or of one of the people's groups of the memo.
-enum class People { all, group_a, group_b };
-const privacy::ChangeProfile *change_profile(const rows::Question *question, const Memo *memo,
-                                             privacy::Calibration calibration, People people = People::all);
-
-// The exact indicator under the noise of a plan (`sound`). Core region. largest: largest_released_square.
-privacy::ExactRdr released_rdr(const rows::Question *question, const privacy::ReleasePlan &plan, double largest);
-double largest_released_square(const rows::Question *question, const privacy::ChangeProfile &profile);
+// Returns the exact quantile of a group, without what somebody has in its cells.
+double quantile_without(const rows::Question *question, int measure, const Group &group, const privacy::CellCount *cells,
+                        int ncells);
+// Copies the cells of a part: the list is read elsewhere meanwhile.
+privacy::CellCount *cells_of(const Memo *memo, const Part &part);
+// `published`: returns what is done to one aggregate in its own unit (1.4). Core region.
+double published_change(const rows::Question *question, const Group &group, const privacy::int128 *change, int aggregate);
 
 } // namespace dp::risk

@@ -492,10 +492,10 @@ Memo *leave_one_out(const rows::Uncharged &right, privacy::Mechanism mechanism, 
                     Detail detail, const PeopleGroups &people) {
     const rows::Question *question = right.question();
     rows::check_reader(question);
-    check_units(question, Wanted{calibration, detail == Detail::changes, people.a != nullptr, false});
+    check_units(question, Wanted{calibration, people.a != nullptr});
     if (rows::is_clipped(question))
         return leave_one_unit_out(right, mechanism, detail);
-    Projection projection = project(question, detail == Detail::records, people);
+    Projection projection = project(question, detail >= Detail::records, people);
     auto *memo = static_cast<Memo *>(palloc0(sizeof(Memo)));
     memo->desc = describe(&projection);
     Work work = {};

@@ -56,7 +56,7 @@ struct Memo {
     border::Spill<privacy::CellCount> cells; // of parts: counted among all cells of one group, ascending
     border::Spill<native128> sums;     // per group, of each coordinate
     int64 *counts;                 // ngroups x ncells: rows of each cell, and then rows at or below; null without quantiles
-    border::Spill<double> excess;  // of exact_printed_risks
+    border::Spill<double> excess;  // of exact_risks
     const Averages *averages;      // where the least error of one average is looked for (printed); or null
 
     // With people's groups: members among the records, and in the whole table.
@@ -66,7 +66,8 @@ struct Memo {
 
 // Says what is kept of the records, which may be as many as the table has rows.
 // range: the range and the variance of their PIS, and the groups' sums. profile: also each different PIS, for Gaussian noise.
-// changes: also what each record contributes. records: its columns as well, all that the query mentions, on disk beyond work_mem.
-enum class Detail { range, profile, changes, records };
+// changes: also what each record contributes, and to which group. records: its columns as well, all that the query mentions, on disk beyond
+// work_mem. everything: records, and each one's groups wherever a unit may have several.
+enum class Detail { range, profile, changes, records, everything };
 
 } // namespace dp::risk

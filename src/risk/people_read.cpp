@@ -21,7 +21,7 @@ PeopleRead begin_people(const rows::Question *question, privacy::Mechanism mecha
     people.profile = border::context_new<privacy::PisProfile>(values ? Keep::values : Keep::range);
     people.profile_a = border::context_new<privacy::PisProfile>();
     people.profile_b = border::context_new<privacy::PisProfile>();
-    if (detail == Detail::records)
+    if (detail >= Detail::records)
         memo->kept = tuplestore_begin_heap(false, false, work_mem);
     if (rows::counts_values(question))
         people.alone = begin_alone_values();

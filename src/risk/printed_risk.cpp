@@ -69,18 +69,27 @@ static double pair_noise(const Question *question, const privacy::ReleasePlan &p
     return term;
 }
 
+static std::vector<double> probabilities_of(const Question *question, const privacy::ReleasePlan &plan, int measure,
+                                            const Group &group) {
+    return privacy::cell_probabilities(counts_of_cells(question, measure, group).data(), question->grids[measure]->cells,
+                                       (*question->measures)[measure].fraction, plan.noise[measure]);
+}
+
+static Aggregate fn_of(const Question *question, int measure) {
+    return question->leaf->aggregates[(*question->measures)[measure].calls.front()].fn;
+}
+
+std::vector<std::pair<double, double>> quantile_points(const Question *question, const privacy::ReleasePlan &plan,
+                                                       int measure, const Group &group) {
+    return privacy::quantile_points(*question->grids[measure], fn_of(question, measure),
+                                    probabilities_of(question, plan, measure, group));
+}
+
 privacy::Distance quantile_error(const Question *question, const privacy::ReleasePlan &plan, int measure,
                                  const Group &group) {
-    const privacy::Grid &grid = *question->grids[measure];
-    const privacy::Measure &one = (*question->measures)[measure];
-    const Aggregate fn = question->leaf->aggregates[one.calls.front()].fn;
-    const int64 *upto = group.upto + first_cell_of(question, measure);
-    std::vector<std::int64_t> counts(static_cast<std::size_t>(grid.cells));
-    for (int i = 0; i < grid.cells; i++)
-        counts[i] = upto[i] - (i == 0 ? 0 : upto[i - 1]);
-    return privacy::quantile_distance(
-        grid, fn, privacy::cell_probabilities(counts.data(), grid.cells, one.fraction, plan.noise[measure]),
-        privacy::exact_quantile(grid, fn, privacy::exact_cell(upto, grid.cells, one.fraction)));
+    return privacy::quantile_distance(*question->grids[measure], fn_of(question, measure),
+                                      probabilities_of(question, plan, measure, group),
+                                      quantile_without(question, measure, group, nullptr, 0));
 }
 
 // Core region. All numbers of a group that are computed from several sums, or drawn.
@@ -221,224 +230,6 @@ double noise_term(const Question *question, const Memo *memo, const privacy::Rel
         least = Min(least, one);
     }
     return question->thresholded ? least : sum;
-}
-
-// ---- the exact indicator -------------------------------------------------------------------------------------------
-
-static void refuse_unless_one_number(const Question *question, const privacy::ReleasePlan *plan) {
-    if (plan->mechanism == Mechanism::laplace ||
-        (question->nmeasures == 1 && question->leaf->naggregates == 1 && question->leaf->nkeys == 0))
-        return;
-    ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-                    errmsg("the exact indicator of an average is not supported with Gaussian noise on several numbers"),
-                    errhint("Leave exact out, use Laplace noise, or ask for the average alone.")));
-}
-
-static double position_of(const privacy::PairTotals &totals) {
-    return totals.count > 0 ? totals.difference / totals.count : 0;
-}
-
-// Returns what a record that is in a group changes.
-static const privacy::int128 *change_in_group(const Memo *memo, int64 record) {
-    return memo->changes.at(memo->records.at(record)->first_part);
-}
-
-// Where the average is without the record, as seen from where it is.
-static double offset_without(const privacy::int128 *sums, const privacy::int128 *change) {
-    const privacy::PairTotals with = privacy::totals_of(MeasureKind::pair, sums),
-                              value = privacy::totals_of(MeasureKind::pair, change);
-    if (value.count == 0)
-        return 0;
-    if (with.count < 2)
-        return -position_of(with);
-    // (S - v)/(n - 1) - S/n = (S/n - v)/(n - 1), within the bounds.
-    double offset = (position_of(with) - value.difference) / (with.count - 1);
-    return Min(Max(offset, -1 - position_of(with)), 1 - position_of(with));
-}
-
-// Core region. Counts and sums, of a pair or of their own, for Laplace noise.
-static double excess_of_others(const Question *question, const privacy::ReleasePlan &plan, const privacy::int128 *change) {
-    double excess = 0;
-    for (int j = 0; j < question->nmeasures; change += (*question->measures)[j++].coordinates()) {
-        const privacy::Measure &measure = (*question->measures)[j];
-        if (!measure.has_parts()) {
-            double d = std::fabs(static_cast<double>(*change)), b = plan.noise[j].laplace.value();
-            excess += (d + privacy::discrete_laplace_mean_abs(b) * std::expm1(-d / b)) /
-                      static_cast<double>((*question->measures)[j].sensitivity);
-            continue;
-        }
-        for (int call : measure.calls) {
-            const privacy::PrintedNumber number = number_of(question, call);
-            if (number.fn == Aggregate::avg)
-                continue;
-            double d = privacy::change_of_number(number, change, change) * privacy::unit_of_number(number);
-            excess += privacy::printed_distance(number.fn, plan.noise[j], *number.bounds, d) -
-                      privacy::printed_distance(number.fn, plan.noise[j], *number.bounds, 0);
-        }
-    }
-    return excess;
-}
-
-namespace {
-// The average of one group: E|A - average without the record| - E|A - average| for each of its records.
-struct Average {
-    double low, high; // of the offsets
-    int64 nrecords;
-    privacy::AverageDistances *distances; // null: nobody is in the group
-    double alone;
-};
-
-// A run of records whose groups are all known at its end: of one group, or of all declared ones.
-struct Run {
-    const Question *question;
-    const Memo *memo;
-    const privacy::ReleasePlan *plan;
-    int64 from, to;
-    int first_group, ngroups;
-};
-} // namespace
-
-static double offset_of(const Run &run, int64 record, int group, int first) {
-    return offset_without(run.memo->sums.at(group) + first, change_in_group(run.memo, record) + first);
-}
-
-static Average *averages_of(const Run &run, int measure) {
-    const int first = first_coordinate_of(run.question, measure);
-    auto *averages = static_cast<Average *>(palloc0(sizeof(Average) * Max(run.ngroups, 1)));
-    for (int64 i = run.from; i < run.to; i++) {
-        int group = group_of(run.memo, i);
-        if (group < 0)
-            continue;
-        Average *average = &averages[group - run.first_group];
-        double offset = offset_of(run, i, group, first);
-        average->low = Min(average->low, offset);
-        average->high = Max(average->high, offset);
-        average->nrecords++;
-    }
-    for (int g = 0; g < run.ngroups; g++) {
-        Average *average = &averages[g];
-        if (average->nrecords == 0)
-            continue;
-        auto *printed = border::context_new<privacy::PrintedAverage>(
-            run.plan->noise[measure],
-            privacy::totals_of(MeasureKind::pair, run.memo->sums.at(run.first_group + g) + first));
-        average->distances =
-            border::context_new<privacy::AverageDistances>(*printed, average->low, average->high, average->nrecords);
-        average->alone = border::core([&] { return printed->distance(0); });
-    }
-    return averages;
-}
-
-static void add_averages(const Run &run, int measure, const border::Spill<double> &excess) {
-    const int first = first_coordinate_of(run.question, measure);
-    const Average *averages = averages_of(run, measure);
-    for (int64 i = run.from; i < run.to; i++) {
-        CHECK_FOR_INTERRUPTS();
-        int group = group_of(run.memo, i);
-        if (group < 0)
-            continue;
-        const Average *average = &averages[group - run.first_group];
-        double offset = offset_of(run, i, group, first);
-        if (offset != 0)
-            *excess.change(i) += border::core([&] { return (*average->distances)(offset); }) - average->alone;
-    }
-}
-
-// Run by run: group by group where the records come so, else all groups at once, which are the declared ones.
-static void add_all_averages(const Question *question, const Memo *memo, const privacy::ReleasePlan *plan,
-                             const border::Spill<double> &excess) {
-    MemoryContext scratch = AllocSetContextCreate(CurrentMemoryContext, "dp_rdr averages", ALLOCSET_DEFAULT_SIZES);
-    MemoryContext old = MemoryContextSwitchTo(scratch);
-    for (int64 from = 0, to; from < memo->nrecords; from = to) {
-        int first = memo->by_group ? group_of(memo, from) : 0;
-        for (to = from; to < memo->nrecords && (!memo->by_group || group_of(memo, to) == first);)
-            to = memo->by_group ? to + 1 : memo->nrecords;
-        Run run = {question, memo, plan, from, to, first, memo->by_group ? 1 : memo->ngroups};
-        for (int j = 0; j < question->nmeasures; j++)
-            if (prints_average(question, j))
-                add_averages(run, j, excess);
-        MemoryContextReset(scratch);
-    }
-    MemoryContextSwitchTo(old);
-    MemoryContextDelete(scratch);
-}
-
-ExactRisks exact_printed_risks(const Question *question, const Memo *memo, const privacy::ReleasePlan *plan) {
-    if (prints_by_points(question))
-        ereport(ERROR,
-                (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-                 errmsg("exact is not supported for %s",
-                        rows::has_quantile(question) ? "min, max and percentiles"
-                        : rows::has_joint(question)  ? "covariances, correlations and lines of regression"
-                                                     : "variances and standard deviations"),
-                 errhint("Leave exact out.")));
-    refuse_unless_one_number(question, plan);
-    ExactRisks risks = {0, memo->excess};
-    border::empty_spill(risks.excess.bytes);
-    bool laplace = plan->mechanism == Mechanism::laplace;
-    if (laplace)
-        risks.noise = noise_term(question, memo, plan);
-    else {
-        const privacy::PairTotals totals = privacy::totals_of(MeasureKind::pair, memo->sums.at(0));
-        risks.noise = border::core([&] { return privacy::PrintedAverage(plan->noise[0], totals).distance(0); });
-    }
-    for (int64 i = 0; i <= memo->nrecords; i++) {
-        CHECK_FOR_INTERRUPTS();
-        bool somebody = laplace && i < memo->nrecords && group_of(memo, i) >= 0;
-        const privacy::int128 *change = somebody ? change_in_group(memo, i) : nullptr;
-        *risks.excess.append() =
-            somebody ? border::core([&] { return excess_of_others(question, *plan, change); }) : 0;
-    }
-    add_all_averages(question, memo, plan, risks.excess);
-    return risks;
-}
-
-privacy::RiskRow risk_row_of(const Memo *memo, const ExactRisks &risks, privacy::Epsilon epsilon) {
-    privacy::RiskRow row;
-    row.epsilon = epsilon;
-    privacy::RdrRange range = range_of(memo, risks, false);
-    privacy::Moments moments;
-    for (int64 i = 0; i < memo->nrecords; i++)
-        moments.add(*risks.excess.at(i), memo->records.at(i)->individuals);
-    if (memo->outside > 0)
-        moments.add(0, memo->outside);
-    row.rdr_min = range.min;
-    row.rdr_max = range.max;
-    if (row.rdr_max > 0) {
-        row.ratio = row.rdr_min / row.rdr_max;
-        row.variance = static_cast<double>(moments.variance() / row.rdr_max / row.rdr_max);
-    }
-    return row;
-}
-
-static double median_of(const Memo *memo, const ExactRisks &risks, bool Record::*in, int64 members) {
-    auto *profile = border::context_new<privacy::PisProfile>();
-    for (int64 i = 0; i < memo->nrecords; i++) {
-        const Record *record = memo->records.at(i);
-        if (record->*in) {
-            double risk = Max(risks.noise + *risks.excess.at(i), 0.0);
-            border::core([&] { profile->add(risk, record->individuals); });
-            members -= record->individuals;
-        }
-    }
-    return border::core([&] {
-        profile->add(risks.noise, members);
-        return profile->lower_median();
-    });
-}
-
-privacy::RdrRange range_of(const Memo *memo, const ExactRisks &risks, bool groups) {
-    if (groups) {
-        double a = median_of(memo, risks, &Record::in_a, memo->members_a);
-        double b = median_of(memo, risks, &Record::in_b, memo->members_b);
-        return privacy::RdrRange{Min(a, b), Max(a, b)};
-    }
-    privacy::RdrRange range = {privacy::infinite_epsilon, 0};
-    for (int64 i = 0; i < memo->nrecords + (memo->outside > 0 ? 1 : 0); i++) {
-        range.min = Min(range.min, risks.noise + *risks.excess.at(i));
-        range.max = Max(range.max, risks.noise + *risks.excess.at(i));
-    }
-    return range;
 }
 
 } // namespace dp::risk

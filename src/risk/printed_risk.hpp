@@ -3,7 +3,6 @@
 #pragma once
 
 #include "privacy/printed.hpp"
-#include "privacy/risk_exact.hpp"
 
 #include "risk/change.hpp"
 
@@ -23,19 +22,11 @@ double noise_term(const rows::Question *question, const Memo *memo, const privac
 // Returns the part of that term which it may be wrong by: it is a mean over points for some numbers (formulas.md 1.2a).
 double error_of_noise(const rows::Question *question);
 
-// Returns how far a quantile of a group is drawn from the exact one, as a part of the width of its bounds. Core region.
+// Lists what is drawn of a group with its probabilities, as parts of the width of its bounds. Core region.
+std::vector<std::pair<double, double>> quantile_points(const rows::Question *question, const privacy::ReleasePlan &plan,
+                                                       int measure, const Group &group);
+// Returns how far that is from the exact quantile. Core region.
 privacy::Distance quantile_error(const rows::Question *question, const privacy::ReleasePlan &plan, int measure,
                                  const Group &group);
-
-// The exact indicator of every record and, behind the last one, of people whom the answer does not contain.
-struct ExactRisks {
-    double noise;                 // of whoever changes nothing
-    border::Spill<double> excess; // nrecords + 1, to be added to it; the memo's, until the next candidate's
-};
-// 0A000 for Gaussian noise unless the answer is one number.
-ExactRisks exact_printed_risks(const rows::Question *question, const Memo *memo, const privacy::ReleasePlan *plan);
-privacy::RiskRow risk_row_of(const Memo *memo, const ExactRisks &risks, privacy::Epsilon epsilon);
-// Smallest and largest of everybody, or the lower medians of the memo's groups of people.
-privacy::RdrRange range_of(const Memo *memo, const ExactRisks &risks, bool groups);
 
 } // namespace dp::risk

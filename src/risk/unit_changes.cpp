@@ -56,10 +56,6 @@ void check_units(const rows::Question *question, const Wanted &wanted) {
         return;
     if (wanted.calibration == privacy::Calibration::published)
         refuse(question, "calibration \"published\"", "Use 'sound': the papers know one row of each person.");
-    if (wanted.exact)
-        refuse(question, "the exact indicator", "Leave exact out.");
-    if (wanted.output)
-        refuse(question, "the indicator of an output", "Use the expected one: dp_risk, dp_risk_records.");
 }
 
 // Whether each row of the table is a person, and each person a row of it.
@@ -363,11 +359,6 @@ static int find_group(const Work *work, const Datum *keys, const bool *nulls) {
     elog(ERROR, "a group of a unit is missing among those of all");
 }
 
-// Whether what moves an answer depends on other people: then the groups of each unit are known.
-static bool needs_groups(const rows::Question *question) {
-    return depends_on_group(question) || rows::counts_values(question);
-}
-
 // One quantile's cells after the other's, ascending.
 static int cells_of(const rows::UnitContribution &brought, int group, int ncells, privacy::CellCount *cells) {
     int n = 0;
@@ -394,7 +385,7 @@ static void add_parts(Work *work, const rows::UnitContribution &brought) {
         palloc(sizeof(privacy::CellCount) * (static_cast<Size>(brought.ncells) * brought.nquantiles + 1)));
     for (int i = 0; i < brought.ngroups; i++) {
         int group = !question->thresholded ? brought.groups[i] : 0;
-        if (question->thresholded && needs_groups(question))
+        if (work->keys.room > 0)
             group = find_group(work, brought.keys + int64{i} * nkeys, brought.nulls + int64{i} * nkeys);
         const int ncells = cells_of(brought, group, rows::number_of_cells(question), cells);
         add_part(&work->people, group, brought.values + int64{i} * question->ncoordinates, cells, ncells, 1);
@@ -536,7 +527,7 @@ static void prepare(Work *work, Detail detail) {
         memo->sums.append();
     else
         memo->ngroups = question->leaf->nkeys == 0 ? 1 : question->ngroups;
-    if (detail != Detail::records)
+    if (detail < Detail::records)
         return;
     memo->desc = describe(question);
     work->brought = static_cast<double *>(palloc0(sizeof(double) * (question->nmeasures + 1)));
@@ -545,10 +536,12 @@ static void prepare(Work *work, Detail detail) {
     work->nulls = static_cast<bool *>(palloc0(sizeof(bool) * memo->desc->natts));
 }
 
-static void read_units(Work *work, const rows::Uncharged &right) {
+static void read_units(Work *work, const rows::Uncharged &right, Detail detail) {
     const rows::Question *question = work->question;
     Memo *memo = work->memo;
-    if (question->thresholded && needs_groups(question))
+    // Where what moves an answer depends on other people, or somebody asks, the groups of each unit are known.
+    if (question->thresholded && (depends_on_group(question) || rows::counts_values(question) ||
+                                  detail == Detail::changes || detail == Detail::everything))
         read_groups(right, memo, &work->keys);
     if (!rows::for_each_unit(right, question->checked, memo->kept != nullptr, take_unit, work))
         raise_changed(question);
@@ -567,7 +560,7 @@ Memo *leave_one_unit_out(const rows::Uncharged &right, privacy::Mechanism mechan
     work.people = begin_people(question, mechanism, privacy::Calibration::sound, memo, detail,
                                Min(get_hash_memory_limit(), static_cast<Size>(MaxAllocSize)));
     prepare(&work, detail);
-    as_reader(question, [&] { read_units(&work, right); });
+    as_reader(question, [&] { read_units(&work, right, detail); });
     return memo;
 }
 

@@ -11,7 +11,7 @@ namespace dp::risk {
 // Says how risks are looked at.
 struct Wanted {
     privacy::Calibration calibration;
-    bool exact, groups, output;
+    bool groups;
 };
 // Refuses what risks of units with several rows are not computed for: 0A000, by public facts alone and before a row is read.
 void check_units(const rows::Question *question, const Wanted &wanted);

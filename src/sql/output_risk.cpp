@@ -5,8 +5,7 @@
 #include "privacy/risk_output.hpp"
 
 #include "catalog/decimals.hpp"
-#include "risk/change.hpp"
-#include "risk/unit_changes.hpp"
+#include "risk/output_distance.hpp"
 #include "rows/unit_checks.hpp"
 #include "sql/call_arguments.hpp"
 #include "sql/risk_calls.hpp"
@@ -19,14 +18,6 @@ using rows::Question;
 
 namespace {
 enum OutputArgument { output_query, output_output, output_mechanism, output_epsilon, output_delta, output_leaf };
-
-// The numbers of an answer and the exact ones: aggregates left to right within the rows of the result.
-struct Output {
-    int ngroups, naggregates;
-    double *values; // ngroups x naggregates
-    double *exact;
-    double *scale; // per aggregate: b or sigma of its noise, in its own unit; null without a loss
-};
 } // namespace
 
 // Aggregates that are written twice are one, and stand where they were first. Ends of intervals are passed over.
@@ -85,24 +76,22 @@ static double output_value(const Question *question, Datum value, bool isnull, i
     return DatumGetFloat8(value);
 }
 
-static Output read_output(const Question *question, const Memo *memo, ArrayType *array) {
+static risk::Output read_output(const View &view, const Memo *memo, ArrayType *array) {
+    const Question *question = view.question;
     Datum *elements;
     bool *nulls;
     int n, ncolumns;
     deconstruct_array(array, FLOAT8OID, sizeof(float8), true, TYPALIGN_DOUBLE, &elements, &nulls, &n);
     const int *columns = columns_of(question, &ncolumns);
-    Output output = {memo->ngroups, question->leaf->naggregates, nullptr, nullptr, nullptr};
-    if (n != output.ngroups * ncolumns)
-        refuse_length(question, n, output.ngroups, ncolumns);
-    Size size = sizeof(double) * (static_cast<Size>(output.ngroups) * output.naggregates + 1);
-    output.values = static_cast<double *>(palloc0(size));
-    output.exact = static_cast<double *>(palloc0(size));
-    for (int group = 0; group < output.ngroups; group++)
+    if (n != memo->ngroups * ncolumns)
+        refuse_length(question, n, memo->ngroups, ncolumns);
+    risk::Output output = risk::begin_output(question, memo, view.mechanism, false);
+    for (int group = 0; group < memo->ngroups; group++)
         for (int a = 0; a < output.naggregates; a++) {
-            int from = group * ncolumns + columns[a], to = group * output.naggregates + a;
-            output.values[to] = output_value(question, elements[from], nulls[from], a);
-            output.exact[to] = risk::exact_answer(question, memo, group, a);
+            const int from = group * ncolumns + columns[a];
+            output.values[group * output.naggregates + a] = output_value(question, elements[from], nulls[from], a);
         }
+    risk::finish_output(&output);
     return output;
 }
 
@@ -162,67 +151,32 @@ static double *scales_of_loss(FunctionCallInfo fcinfo, const View &view) {
 // ---- records -------------------------------------------------------------------------------------------------------
 
 namespace {
-struct Said {
-    double rdr, loss;
-};
-} // namespace
-
-// l1 or l2 norm of two parts.
-static double norm(const View &view, double a, double b) {
-    return view.mechanism == privacy::Mechanism::laplace ? a + std::fabs(b) : std::hypot(a, b);
-}
-
-static double distance_in(const View &view, const Output &output, int group) {
-    double distance = 0;
-    for (int at = group * output.naggregates; at < (group + 1) * output.naggregates; at++)
-        distance = norm(view, distance, output.values[at] - output.exact[at]);
-    return distance;
-}
-
-// || output - q(x) || without one group, for each group; for people who are in none, behind them, all of it.
-static double *rest_of_groups(const View &view, const Output &output) {
-    auto *rest = static_cast<double *>(palloc0(sizeof(double) * (static_cast<Size>(output.ngroups) + 1)));
-    double before = 0, after = 0;
-    for (int group = 0; group < output.ngroups; group++) {
-        rest[group] = before;
-        before = norm(view, before, distance_in(view, output, group));
-    }
-    rest[output.ngroups] = before;
-    for (int group = output.ngroups - 1; group >= 0; group--) {
-        rest[group] = norm(view, rest[group], after);
-        after = norm(view, after, distance_in(view, output, group));
-    }
-    return rest;
-}
-
-static Said said_of(const View &view, const Memo *memo, const Output &output, const double *rest, int64 i) {
-    int group = i < memo->nrecords ? risk::group_of(memo, i) : -1;
-    Said said = {rest[group < 0 ? output.ngroups : group], 0};
-    for (int a = 0; group >= 0 && a < output.naggregates; a++) {
-        int at = group * output.naggregates + a;
-        double without = risk::answer_without(view.question, memo, i, a);
-        said.rdr = norm(view, said.rdr, output.values[at] - without);
-        if (output.scale != nullptr)
-            said.loss +=
-                privacy::coordinate_loss(view.mechanism, output.values[at], output.exact[at], without, output.scale[a]);
-    }
-    return said;
-}
-
-namespace {
 struct Sayings {
     const View *view;
-    const Memo *memo;
-    const Output *output;
-    const double *rest;
+    risk::Output output;
+    const double *scale; // per aggregate: b or sigma of its noise, in its own unit; null without a loss
 };
 } // namespace
+
+static double loss_of(const Sayings &sayings, int64 record) {
+    const risk::Output &output = sayings.output;
+    const risk::Record one =
+        record < output.memo->nrecords ? *output.memo->records.at(record) : risk::Record{};
+    double loss = 0;
+    for (int i = 0; i < one.nparts; i++)
+        for (int a = 0; a < output.naggregates; a++) {
+            const int64 part = one.first_part + i;
+            const int at = output.memo->parts.at(part)->group * output.naggregates + a;
+            loss += privacy::coordinate_loss(sayings.view->mechanism, output.values[at], output.exact[at],
+                                             risk::answer_without(output.question, output.memo, part, a), sayings.scale[a]);
+        }
+    return loss;
+}
 
 static void numbers_of(void *context, int64 record, double *rdr, double *loss) {
     auto *sayings = static_cast<const Sayings *>(context);
-    Said said = said_of(*sayings->view, sayings->memo, *sayings->output, sayings->rest, record);
-    *rdr = said.rdr;
-    *loss = said.loss;
+    *rdr = risk::output_distance(sayings->output, record);
+    *loss = sayings->scale == nullptr ? 0 : loss_of(*sayings, record);
 }
 
 DP_CALL(dp_risk_output) {
@@ -231,16 +185,14 @@ DP_CALL(dp_risk_output) {
     require(fcinfo, output_query, "query");
     const Statement statement = cut_statement(text_argument(fcinfo, output_query));
     View view = view_of(fcinfo, statement, output_mechanism, output_delta, PG_GETARG_INT32(output_leaf));
-    risk::check_units(view.question, {privacy::Calibration::sound, false, false, true});
     InitMaterializedSRF(fcinfo, 0);
     auto *result = reinterpret_cast<ReturnSetInfo *>(fcinfo->resultinfo);
     double *scale = scales_of_loss(fcinfo, view);
     // Grouped as it is released, read as it is printed.
-    Memo *memo = risk::leave_one_out(rows::OwnRows(view.question), view.mechanism, privacy::Calibration::sound, risk::Detail::records);
-    Output output = read_output(view.question, memo, array_argument(fcinfo, output_output));
-    output.scale = scale;
-    Sayings sayings = {&view, memo, &output, rest_of_groups(view, output)};
-    put_records(result, memo, RecordNumbers{numbers_of, &sayings, output.scale != nullptr}, 0);
+    Memo *memo = risk::leave_one_out(rows::OwnRows(view.question), view.mechanism, privacy::Calibration::sound,
+                                     risk::Detail::everything);
+    Sayings sayings = {&view, read_output(view, memo, array_argument(fcinfo, output_output)), scale};
+    put_records(result, memo, RecordNumbers{numbers_of, &sayings, scale != nullptr}, 0);
     return Datum(0);
 }
 

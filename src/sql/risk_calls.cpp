@@ -1,7 +1,6 @@
 // Shows a controller the risk of the people in a table (doc/reference.md).
 #include <algorithm>
 #include <cmath>
-#include <optional>
 
 #include "privacy/pair_release.hpp"
 #include "privacy/joint.hpp"
@@ -12,7 +11,7 @@
 #include "query/grammar.hpp"
 #include "release/choose.hpp"
 #include "release/select.hpp"
-#include "risk/change.hpp"
+#include "risk/exact_risk.hpp"
 #include "risk/printed_risk.hpp"
 #include "rows/unit_checks.hpp"
 #include "sql/call_arguments.hpp"
@@ -168,13 +167,6 @@ static Noise aggregate_noise(const View &view, const privacy::ReleasePlan &plan,
                  privacy::measure_halfwidth(noise, measure, bounds)};
 }
 
-// Core region.
-static privacy::ReleasePlan plan_of(const View &view, privacy::Epsilon epsilon) {
-    const Question *question = view.question;
-    return privacy::plan_release(view.mechanism, *question->measures, question->thresholded, epsilon,
-                                 privacy::delta_charged(view.mechanism, question->thresholded, view.delta));
-}
-
 static Noise sound_noise(const View &view, const Memo *memo, privacy::Epsilon epsilon) {
     const Question *question = view.question;
     const privacy::ReleasePlan *plan = risk::plan_in_context(question, view.mechanism, epsilon, view.delta);
@@ -198,46 +190,16 @@ Noise noise_of(const View &view, const Memo *memo, privacy::Epsilon epsilon) {
 
 // ---- the exact indicator -------------------------------------------------------------------------------------------
 
-namespace {
-// Null: the bound is shown, or what a pair prints.
-struct Exact {
-    const privacy::ChangeProfile *changes;
-    double largest; // change, squared
-};
-} // namespace
-
-static bool is_printed(const View &view) {
-    return view.calibration == privacy::Calibration::sound && risk::depends_on_group(view.question);
-}
-
-static Exact exact_changes(const View &view, const Memo *memo) {
-    if (!view.exact || is_printed(view))
-        return Exact{nullptr, 0};
-    const privacy::ChangeProfile *changes = risk::change_profile(view.question, memo, view.calibration);
-    double largest = border::core([&] {
-        return view.calibration == privacy::Calibration::sound
-                   ? risk::largest_released_square(view.question, *changes)
-                   : privacy::largest_square(*changes, {privacy::CoordinateNoise{}},
-                                             std::vector<int>(changes->width(), 0));
-    });
-    return Exact{changes, largest};
-}
-
-// Core region. `published` noise is continuous, and the same on every coordinate.
-static privacy::ExactRdr exact_rdr(const View &view, const Memo *memo, const Exact &exact, privacy::Epsilon epsilon) {
+static risk::ExactRisks exact_risks(const View &view, const Memo *memo, privacy::Epsilon epsilon) {
     if (view.calibration == privacy::Calibration::sound)
-        return risk::released_rdr(view.question, plan_of(view, epsilon), exact.largest);
-    privacy::CoordinateNoise noise;
+        return risk::exact_risks(view.question, memo,
+                                 risk::plan_in_context(view.question, view.mechanism, epsilon, view.delta));
+    privacy::CoordinateNoise noise; // continuous
     noise.family =
         view.mechanism == privacy::Mechanism::laplace ? privacy::NoiseFamily::laplace : privacy::NoiseFamily::gaussian;
-    noise.scale = published_scale(view, memo, epsilon);
+    noise.scale = border::core([&] { return published_scale(view, memo, epsilon); });
     noise.k = published_coordinates(view, memo);
-    return privacy::ExactRdr({noise}, std::vector<int>(exact.changes->width(), 0), exact.largest);
-}
-
-static risk::ExactRisks exact_printed(const View &view, const Memo *memo, privacy::Epsilon epsilon) {
-    return risk::exact_printed_risks(view.question, memo,
-                                     risk::plan_in_context(view.question, view.mechanism, epsilon, view.delta));
+    return risk::published_risks(view.question, memo, noise);
 }
 
 void check_not_empty(const Memo *memo) {
@@ -363,16 +325,10 @@ Datum rho_of(const View &view, privacy::Epsilon epsilon) {
     return catalog::to_numeric(risk::plan_in_context(view.question, view.mechanism, epsilon, view.delta)->rho());
 }
 
-static privacy::RiskRow risk_row_of(const View &view, const Memo *memo, const Exact &exact, privacy::Epsilon epsilon,
-                                    const Noise &noise) {
-    if (view.exact && is_printed(view)) {
-        risk::ExactRisks risks = exact_printed(view, memo, epsilon);
-        return risk::risk_row_of(memo, risks, epsilon);
-    }
-    return border::core([&] {
-        return view.exact ? privacy::risk_row_exact(*exact.changes, exact_rdr(view, memo, exact, epsilon), epsilon)
-                          : privacy::risk_row(*memo->profile, view.mechanism, epsilon, noise.term);
-    });
+static privacy::RiskRow risk_row_of(const View &view, const Memo *memo, privacy::Epsilon epsilon, const Noise &noise) {
+    if (view.exact)
+        return risk::risk_row_of(memo, exact_risks(view, memo, epsilon), epsilon);
+    return border::core([&] { return privacy::risk_row(*memo->profile, view.mechanism, epsilon, noise.term); });
 }
 
 // Sets the risks of two groups of people, if they are compared.
@@ -422,7 +378,6 @@ static void put_leaf(FunctionCallInfo fcinfo, const Statement &statement, const 
     Memo *memo = read_people(fcinfo, view, &people);
     if (infinite)
         put_infinity(result, view, memo, people, leaf);
-    Exact exact = exact_changes(view, memo);
     bool sound = view.calibration == privacy::Calibration::sound;
     for (std::size_t i = 0; i < candidates->size(); i++) {
         CHECK_FOR_INTERRUPTS();
@@ -431,7 +386,7 @@ static void put_leaf(FunctionCallInfo fcinfo, const Statement &statement, const 
         candidate.epsilon = catalog::to_numeric(epsilon);
         candidate.leaf = leaf;
         candidate.noise = noise_of(view, memo, epsilon);
-        candidate.row = risk_row_of(view, memo, exact, epsilon, candidate.noise);
+        candidate.row = risk_row_of(view, memo, epsilon, candidate.noise);
         candidate.tested = {false, candidate.row.variance, 0, 0};
         if (sound && selection.wanted)
             candidate.tested = border::core([&] { return tested_as(view, memo, selection, epsilon); });
@@ -465,33 +420,21 @@ namespace {
 struct Indicator {
     const View *view;
     const Memo *memo;
-    double term;                   // of the bound's
-    const risk::ExactRisks *risks; // exact, of what pairs print; or null
-    privacy::ExactRdr *exact;      // or null
-    double *change;                // then room for one
+    double term;            // of the bound's
+    risk::ExactRisks risks; // if it is exact
 };
 } // namespace
 
 // epsilon: numeric; at infinity the risks are the sensitivities.
 static Indicator indicator_of(const View &view, const Memo *memo, Datum argument) {
-    Indicator indicator = {&view, memo, 0, nullptr, nullptr, nullptr};
+    Indicator indicator = {&view, memo, 0, {}};
     if (takes_away(argument))
         return indicator;
     const privacy::Epsilon epsilon = catalog::checked_epsilon(argument, "epsilon");
-    if (!view.exact) {
+    if (view.exact)
+        indicator.risks = exact_risks(view, memo, epsilon);
+    else
         indicator.term = noise_of(view, memo, epsilon).term;
-        return indicator;
-    }
-    if (is_printed(view)) {
-        auto *risks = static_cast<risk::ExactRisks *>(palloc(sizeof(risk::ExactRisks)));
-        *risks = exact_printed(view, memo, epsilon);
-        indicator.risks = risks;
-        return indicator;
-    }
-    Exact exact = exact_changes(view, memo);
-    auto *made = border::context_new<std::optional<privacy::ExactRdr>>();
-    indicator.exact = border::core([&] { return &made->emplace(exact_rdr(view, memo, exact, epsilon)); });
-    indicator.change = static_cast<double *>(palloc(sizeof(double) * exact.changes->width()));
     return indicator;
 }
 
@@ -499,20 +442,10 @@ static Indicator indicator_of(const View &view, const Memo *memo, Datum argument
 static void numbers_of(void *context, int64 record, double *pis, double *rdr) {
     auto *indicator = static_cast<const Indicator *>(context);
     const Memo *memo = indicator->memo;
-    bool outside = record == memo->nrecords;
-    *pis = outside ? 0 : memo->records.at(record)->pis;
-    if (indicator->risks != nullptr)
-        *rdr = indicator->risks->noise + *indicator->risks->excess.at(record);
-    else if (indicator->exact == nullptr)
-        *rdr = privacy::rdr_of(*pis, indicator->view->mechanism, indicator->term);
-    else {
-        if (outside)
-            std::fill_n(indicator->change, risk::change_width(indicator->view->question, indicator->view->calibration),
-                        0.0);
-        else
-            risk::change_of(indicator->view->question, memo, indicator->view->calibration, record, indicator->change);
-        *rdr = border::core([&] { return indicator->exact->of(indicator->change); });
-    }
+    *pis = record == memo->nrecords ? 0 : memo->records.at(record)->pis;
+    *rdr = indicator->risks.excess.bytes != nullptr
+               ? indicator->risks.noise + *indicator->risks.excess.at(record)
+               : privacy::rdr_of(*pis, indicator->view->mechanism, indicator->term);
 }
 
 DP_CALL(dp_risk_records) {

@@ -169,54 +169,6 @@ TEST(ExactRdr, TheBoundIsTheSafeSide) {
     }
 }
 
-// ---- Profiles of changes ----
-
-TEST(ChangeProfile, KeepsEqualChangesOnce) {
-    ChangeProfile profile(2);
-    const double a[] = {1, -2}, b[] = {-1, 2}, c[] = {0, 0};
-    profile.add(a, 3);
-    profile.add(c, 5);
-    profile.add(b, 4);
-    profile.add(c, 0);
-    profile.finish();
-    ASSERT_EQ(profile.size(), 2u);
-    EXPECT_EQ(profile.individuals(0), 5);
-    EXPECT_EQ(profile.individuals(1), 7);
-    EXPECT_EQ(profile.change(1)[1], 2);
-    const double bad[] = {0, std::nan("")};
-    EXPECT_THROW(profile.add(bad, 1), std::logic_error);
-    EXPECT_THROW(rdr_range(ChangeProfile(1), ExactRdr({{NoiseFamily::laplace, 1, 1, 1}}, {0}, 0)), std::logic_error);
-}
-
-TEST(ChangeProfile, RiskRowAgreesWithTheDefinition) {
-    std::mt19937_64 random(3);
-    for (NoiseFamily family : {NoiseFamily::laplace, NoiseFamily::discrete_laplace, NoiseFamily::discrete_gaussian})
-        for (int round = 0; round < 50; ++round) {
-            const double scale = std::pow(10, random_in(random, -0.5, 4));
-            ChangeProfile profile(1);
-            for (int n = random_int(random, 1, 6); n > 0; --n) {
-                const double change = random_int(random, 0, 9);
-                profile.add(&change, random_int(random, 1, 50));
-            }
-            profile.finish();
-            const ExactRdr rdr({{family, scale, 10, 1}}, {0}, 1);
-            const RiskRow row = risk_row_exact(profile, rdr, Epsilon::parse("0.5").value());
-            const RdrRange range = rdr_range(profile, rdr);
-            EXPECT_EQ(row.rdr_min, range.min);
-            EXPECT_EQ(row.rdr_max, range.max);
-            EXPECT_EQ(row.ratio, range.min / range.max);
-            long double n = 0, mean = 0, square = 0;
-            for (std::size_t i = 0; i < profile.size(); ++i) {
-                const long double r = 1 - rdr.of(profile.change(i)) / range.max;
-                n += profile.individuals(i);
-                mean += profile.individuals(i) * r;
-                square += profile.individuals(i) * r * r;
-            }
-            const double variance = static_cast<double>(square / n - mean * mean / n / n);
-            EXPECT_NEAR(row.variance, variance, 1e-6 * variance + 1e-18);
-        }
-}
-
 TEST(Median, IsTheLowerOne) {
     PisProfile profile;
     profile.add(3, 2);
@@ -226,24 +178,14 @@ TEST(Median, IsTheLowerOne) {
     profile.add(7, 1); // 1 1 3 3 7
     EXPECT_EQ(profile.lower_median(), 3);
     EXPECT_THROW(PisProfile().lower_median(), std::logic_error);
-    ChangeProfile changes(1);
-    for (double change : {3.0, 3.0, 1.0, 1.0})
-        changes.add(&change, 1);
-    changes.finish();
-    const double one = 1;
-    const ExactRdr rdr({{NoiseFamily::laplace, 2, 1, 1}}, {0}, 0);
-    EXPECT_EQ(lower_median(changes, rdr), rdr.of(&one));
 }
 
 // ---- Find-epsilon ----
 
 // Two records, each of which changes one coordinate of k.
 RdrRange range_at(double pis_min, double pis_max, double k, double b) {
-    ChangeProfile changes(1);
-    changes.add(&pis_min, 1);
-    changes.add(&pis_max, 1);
-    changes.finish();
-    return rdr_range(changes, ExactRdr({{NoiseFamily::laplace, b, 1, k}}, {0}, 0));
+    const ExactRdr rdr({{NoiseFamily::laplace, b, 1, k}}, {0}, 0);
+    return {rdr.of(&pis_min), rdr.of(&pis_max)};
 }
 
 // What a choice tests: each candidate, as the ratio may rise and fall with epsilon.
