@@ -1,6 +1,7 @@
 #include "release/output.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "privacy/quantile_draw.hpp"
 #include "privacy/risk_exact.hpp"
@@ -58,6 +59,12 @@ static void draw_group(const Draw &draw, const risk::Group &group, const privacy
         std::fill_n(draw.noisy, question->ncoordinates, privacy::int128{0});
 }
 
+// Core region. A count is printed as a whole number.
+static double printed(const rows::Question *question, const privacy::int128 *noisy, int aggregate) {
+    const double number = risk::printed_answer(question, noisy, aggregate);
+    return question->leaf->aggregates[aggregate].result_type == INT8OID ? std::round(number) : number;
+}
+
 static void draw_all(Draw *draw, const privacy::ReleasePlan *plan, StrongBits *bits) {
     const rows::Question *question = draw->output.question;
     for (int g = 0; g < draw->output.memo->ngroups; g++) {
@@ -66,8 +73,7 @@ static void draw_all(Draw *draw, const privacy::ReleasePlan *plan, StrongBits *b
         border::core([&] {
             draw_group(*draw, group, *plan, *bits, draw->noise + int64{g} * question->ncoordinates);
             for (int a = 0; a < draw->output.naggregates; a++)
-                draw->output.values[int64{g} * draw->output.naggregates + a] =
-                    risk::printed_answer(question, draw->noisy, a);
+                draw->output.values[int64{g} * draw->output.naggregates + a] = printed(question, draw->noisy, a);
         });
     }
     risk::finish_output(&draw->output);

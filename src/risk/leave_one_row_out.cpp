@@ -1,7 +1,5 @@
 #include "risk/leave_one_row_out.hpp"
 
-#include <algorithm>
-
 #include "border/permissions.hpp"
 #include "border/scope.hpp"
 #include "border/walk.hpp"
@@ -27,19 +25,17 @@ namespace dp::risk {
 // ---- the memo's statement ------------------------------------------------------------------------------------------
 
 namespace {
-// SELECT columns, keys, flags, count(*) FROM table WHERE ... GROUP BY columns, keys, flags. Columns: those that the
-// sensitivities need (keys, arguments), or all that the query mentions; keys: those that are expressions; flags: "the FILTER
-// holds", "the argument of count(x) is there" and "is one of these people".
+// SELECT columns, keys, values, flags, count(*) FROM table WHERE ... GROUP BY all but the last. Columns: those that are shown, all that the
+// query mentions; keys: those that are expressions; values: what a row brings to the measures, NULL where it brings nothing; flags: "is
+// one of these people".
 struct Projection {
     const rows::Question *question;
     PeopleGroups people;
-    List *columns;        // int: attribute numbers of the table
-    int *key_column;      // per key: position of its value among the outputs (0-based)
-    int *filter_column;   // per filter: position of its flag among the outputs (0-based)
-    int *argument_column; // per measure of values: position of the value, of y before x, of the cell or of the digest
-    int *present_column;  // per measure: position of the flag of count(x), or -1
-    int people_column;    // position of the flag of group a, before that of b
-    int count_column;     // position of count(*)
+    List *columns;      // int: attribute numbers of the table
+    int *key_column;    // per key: position of its value among the outputs (0-based)
+    int *value_column;  // per measure: position of its value, of y before x, of the cell or of the digest; -1: all bring the same
+    int people_column;  // position of the flag of group a, before that of b
+    int count_column;   // position of count(*)
     Query *query;
 };
 } // namespace
@@ -55,12 +51,6 @@ static bool collect_columns(Node *node, void *context) {
     return border::walk_expression(node, collect_columns, context);
 }
 
-// The column that a measure sums; 0: it sums an expression, or counts, or what is read is made of it.
-static AttrNumber summed_column(const rows::Question *question, int j) {
-    const bool summed = question->bounds[j] != nullptr && question->grids[j] == nullptr;
-    return summed ? rows::argument_column(question, (*question->measures)[j].calls.front()) : InvalidAttrNumber;
-}
-
 static void choose_columns(Projection *projection, bool keep_records) {
     const rows::Question *question = projection->question;
     for (int i = 0; i < question->leaf->nkeys; i++)
@@ -68,11 +58,6 @@ static void choose_columns(Projection *projection, bool keep_records) {
             projection->columns = list_append_unique_int(projection->columns, question->key_columns[i]);
         else if (keep_records)
             collect_columns(question->keys[i], &projection->columns);
-    for (int j = 0; j < question->nmeasures; j++) {
-        AttrNumber column = summed_column(question, j);
-        if (column != InvalidAttrNumber)
-            projection->columns = list_append_unique_int(projection->columns, column);
-    }
     if (!keep_records)
         return;
     for (int i = 0; i < question->leaf->naggregates; i++)
@@ -110,68 +95,60 @@ static void add_keys(Projection *projection) {
         }
 }
 
-// Lists what is read of a measure's argument: y and x of two columns, the cell of a quantile, the digest of a counted value; else the value.
-static List *read_of_argument(const rows::Question *question, int j) {
+// Lists what is read of a measure: y and x of two columns, the cell of a quantile, the digest of a counted value, else the value; NULL
+// where the row brings nothing. NIL: each row brings the same.
+static List *read_of_measure(const rows::Question *question, int j) {
     const privacy::Measure &measure = (*question->measures)[j];
-    Node *argument = rows::argument_node(question, measure.calls.front());
-    if (measure.of_values)
-        return list_make1(rows::value_digest(argument));
-    if (measure.kind == privacy::MeasureKind::quantile)
-        return list_make1(rows::cell_of_row(question, j));
-    return privacy::is_joint(measure.kind) ? query::joint_parts(argument) : list_make1(argument);
+    Node *filter = measure.filter < 0 ? nullptr : static_cast<Node *>(list_nth(question->filters, measure.filter));
+    Node *argument = measure.argument < 0 ? nullptr : rows::argument_node(question, measure.calls.front());
+    if (measure.kind == privacy::MeasureKind::count && !measure.of_values) {
+        Node *there = argument == nullptr ? nullptr : rows::null_test(argument, IS_NOT_NULL);
+        there = there == nullptr && filter == nullptr ? nullptr : rows::both(filter, there);
+        return there == nullptr ? NIL : list_make1(rows::value_where(there, makeBoolConst(true, false)));
+    }
+    List *values = measure.of_values                                   ? list_make1(rows::value_digest(argument))
+                   : measure.kind == privacy::MeasureKind::quantile ? list_make1(rows::cell_of_row(question, j))
+                   : privacy::is_joint(measure.kind)                 ? query::joint_parts(argument)
+                                                                     : list_make1(argument);
+    ListCell *cell;
+    if (filter != nullptr)
+        foreach (cell, values)
+            lfirst(cell) = rows::value_where(rows::another(filter), static_cast<Node *>(lfirst(cell)));
+    return values;
 }
 
-// Values of columns are there already; those of an expression come once, however many measures sum them.
-static void add_arguments(Projection *projection) {
+// Values of columns that are shown are there already; others come once, however many measures read them.
+static void add_values(Projection *projection) {
     const rows::Question *question = projection->question;
     List *read = NIL, *places = NIL;
-    projection->argument_column = static_cast<int *>(palloc0(sizeof(int) * (question->nmeasures + 1)));
+    projection->value_column = static_cast<int *>(palloc0(sizeof(int) * (question->nmeasures + 1)));
     for (int j = 0; j < question->nmeasures; j++) {
-        if (question->bounds[j] == nullptr && !(*question->measures)[j].of_values)
-            continue;
-        AttrNumber column = summed_column(question, j);
-        if (column != InvalidAttrNumber) {
-            projection->argument_column[j] = position_of(projection, column);
-            continue;
-        }
-        List *values = read_of_argument(question, j);
+        List *values = read_of_measure(question, j);
+        auto *first = values == NIL ? nullptr : static_cast<Node *>(linitial(values));
+        int *at = &projection->value_column[j];
+        *at = values == NIL ? -1 : list_length(projection->query->targetList);
+        if (list_length(values) == 1 && IsA(first, Var) &&
+            list_member_int(projection->columns, castNode(Var, first)->varattno))
+            *at = position_of(projection, castNode(Var, first)->varattno);
         ListCell *cell, *place;
-        projection->argument_column[j] = list_length(projection->query->targetList);
         forboth(cell, read, place, places)
             if (equal(lfirst(cell), values))
-                projection->argument_column[j] = lfirst_int(place);
-        if (projection->argument_column[j] < list_length(projection->query->targetList))
+                *at = lfirst_int(place);
+        if (*at < list_length(projection->query->targetList))
             continue;
         read = lappend(read, values);
-        places = lappend_int(places, projection->argument_column[j]);
+        places = lappend_int(places, *at);
         foreach (cell, values)
             add_group(projection->query, static_cast<Node *>(lfirst(cell)));
     }
 }
 
-static void add_flags(Projection *projection) {
-    const rows::Question *question = projection->question;
-    Query *query = projection->query;
-    projection->filter_column = static_cast<int *>(palloc0(sizeof(int) * (list_length(question->filters) + 1)));
-    ListCell *cell;
-    foreach (cell, question->filters) {
-        projection->filter_column[foreach_current_index(cell)] = list_length(query->targetList);
-        add_group(query, is_true(rows::another(static_cast<Node *>(lfirst(cell)))));
-    }
-    projection->present_column = static_cast<int *>(palloc0(sizeof(int) * (question->nmeasures + 1)));
-    for (int j = 0; j < question->nmeasures; j++) {
-        const privacy::Measure &measure = (*question->measures)[j];
-        projection->present_column[j] = -1;
-        if (measure.argument < 0 || question->bounds[j] != nullptr)
-            continue;
-        projection->present_column[j] = list_length(query->targetList);
-        add_group(query, rows::null_test(rows::argument_node(question, measure.calls.front()), IS_NOT_NULL));
-    }
-    projection->people_column = list_length(query->targetList);
-    if (projection->people.a != nullptr) {
-        add_group(query, is_true(rows::another(projection->people.a)));
-        add_group(query, is_true(rows::another(projection->people.b)));
-    }
+static void add_people(Projection *projection) {
+    projection->people_column = list_length(projection->query->targetList);
+    if (projection->people.a == nullptr)
+        return;
+    add_group(projection->query, is_true(rows::another(projection->people.a)));
+    add_group(projection->query, is_true(rows::another(projection->people.b)));
 }
 
 // Where a unit has one row at most its rows alone are people: the links, which are a part of the question's WHERE, say which.
@@ -206,8 +183,8 @@ static Projection project(const rows::Question *question, bool keep_records, con
         }
     projection.columns = kept;
     add_keys(&projection);
-    add_arguments(&projection);
-    add_flags(&projection);
+    add_values(&projection);
+    add_people(&projection);
     projection.count_column = list_length(projection.query->targetList);
     add_row_count(projection.query);
     return projection;
@@ -226,19 +203,11 @@ static void order_by_keys(Projection *projection) {
 // ---- one record ----------------------------------------------------------------------------------------------------
 
 namespace {
-// How the argument of a measure is read from a record of the memo.
-struct Argument {
-    int position;
-    rows::ValueKind kind;
-    privacy::SumLattice sum;
-    privacy::JointLattice pair; // of one column its first part
-};
-
 struct Work {
     const rows::Question *question;
     Projection *projection;
     PeopleRead people;
-    Argument *arguments;         // per measure
+    const rows::CellSite *site;  // adds values as the aggregates of the internal statement do
     privacy::int128 *change;     // of the record that is read
     privacy::CellCount *cells;
     // The group of the last record, where equality tells groups apart: the statement brings them group by group.
@@ -248,95 +217,27 @@ struct Work {
 };
 } // namespace
 
-static bool passes(const Work *work, const Datum *values, int j) {
-    const privacy::Measure &measure = (*work->question->measures)[j];
-    const int present = work->projection->present_column[j];
-    return (measure.filter < 0 || DatumGetBool(values[work->projection->filter_column[measure.filter]])) &&
-           (present < 0 || DatumGetBool(values[present]));
-}
-
-// The aggregates of the internal statement read values so (rows/cell_points).
-static void change_of_values(const Work *work, const Datum *values, const bool *nulls, int j,
-                             privacy::int128 *change) {
-    const Argument &argument = work->arguments[j];
-    const privacy::MeasureKind kind = (*work->question->measures)[j].kind;
-    const Datum datum = values[argument.position];
-    if (nulls[argument.position] || (privacy::is_joint(kind) && nulls[argument.position + 1]))
-        return;
-    if (kind == privacy::MeasureKind::sum)
-        change[0] = rows::sum_point(argument.sum, argument.kind, datum).value_or(0);
-    else if (kind == privacy::MeasureKind::pair) {
-        if (auto point = rows::pair_point(argument.pair.y, argument.kind, datum)) {
-            change[0] = *point;
-            change[1] = privacy::pair_one - *point;
-        }
-    } else if (kind == privacy::MeasureKind::triple) {
-        if (auto point = privacy::to_triple_point(argument.pair.y, rows::double_value(argument.kind, datum))) {
-            change[0] = point->squares;
-            change[1] = privacy::pair_one - point->squares - point->rest;
-            change[2] = point->rest;
-        }
-    } else if (auto point = privacy::to_joint_point(argument.pair, DatumGetFloat8(datum),
-                                                    DatumGetFloat8(values[argument.position + 1]),
-                                                    privacy::joint_one(kind))) {
-        const privacy::int128 parts[] = {point->both,    point->y_alone,  point->x_alone,
-                                         point->neither, point->y_spread, point->x_spread};
-        std::copy_n(parts, privacy::coordinates_of(kind), change);
-    }
-}
-
 // Fills work->change and work->cells; returns how many cells there are.
 static int read_change(Work *work, const Datum *values, const bool *nulls) {
     const rows::Question *question = work->question;
     int ncells = 0, first = 0, first_cell = 0;
     memset(work->change, 0, sizeof(privacy::int128) * question->ncoordinates);
-    for (int j = 0; j < question->nmeasures; j++) {
+    for (int j = 0; j < question->nmeasures; first += (*question->measures)[j++].coordinates()) {
         const privacy::Measure &measure = (*question->measures)[j];
-        const int position = work->arguments[j].position;
-        const bool quantile = measure.kind == privacy::MeasureKind::quantile;
-        if (passes(work, values, j) && !measure.of_values) {
-            if (quantile && !nulls[position])
-                work->cells[ncells++] = {first_cell + DatumGetInt32(values[position]), 1};
-            else if (measure.kind == privacy::MeasureKind::count)
-                work->change[first] = 1;
-            else if (!quantile)
-                change_of_values(work, values, nulls, j, work->change + first);
-        }
-        first_cell += quantile ? question->grids[j]->cells : 0;
-        first += measure.coordinates();
+        const rows::MeasureSite &site = work->site->measures[j];
+        const int at = work->projection->value_column[j];
+        const bool missing = at >= 0 && (nulls[at] || (privacy::is_joint(measure.kind) && nulls[at + 1]));
+        if (measure.kind == privacy::MeasureKind::quantile) {
+            if (!missing)
+                work->cells[ncells++] = {first_cell + DatumGetInt32(values[at]), 1};
+            first_cell += question->grids[j]->cells;
+        } else if (!missing && privacy::is_joint(measure.kind)) {
+            Point both = {DatumGetFloat8(values[at]), DatumGetFloat8(values[at + 1])};
+            (void)site.add(site, PointPGetDatum(&both), work->change + first);
+        } else if (!missing && !measure.of_values)
+            (void)site.add(site, at < 0 ? BoolGetDatum(true) : values[at], work->change + first);
     }
     return ncells;
-}
-
-static Argument argument_of(const rows::Question *question, int j) {
-    const privacy::Measure &measure = (*question->measures)[j];
-    const privacy::Bounds *bounds = question->bounds[j];
-    Argument argument = {};
-    if (bounds == nullptr || measure.kind == privacy::MeasureKind::quantile)
-        return argument;
-    if (!privacy::is_joint(measure.kind))
-        argument.kind = rows::value_kind(exprType(rows::argument_node(question, measure.calls.front())));
-    border::core([&] {
-        if (measure.kind == privacy::MeasureKind::sum)
-            argument.sum = privacy::sum_lattice(*bounds);
-        else if (privacy::is_joint(measure.kind))
-            argument.pair = privacy::joint_lattice({*bounds, *question->second_bounds[j]});
-        else
-            argument.pair.y = privacy::pair_lattice(*bounds);
-    });
-    return argument;
-}
-
-static void read_arguments(Work *work) {
-    const rows::Question *question = work->question;
-    work->arguments = static_cast<Argument *>(palloc0(sizeof(Argument) * (question->nmeasures + 1)));
-    for (int j = 0; j < question->nmeasures; j++) {
-        work->arguments[j] = argument_of(question, j);
-        work->arguments[j].position = work->projection->argument_column[j];
-    }
-    work->change = static_cast<privacy::int128 *>(palloc0(sizeof(privacy::int128) * (question->ncoordinates + 1)));
-    work->cells =
-        static_cast<privacy::CellCount *>(palloc0(sizeof(privacy::CellCount) * (question->nmeasures + 1)));
 }
 
 // ---- groups of the records -----------------------------------------------------------------------------------------
@@ -425,12 +326,12 @@ static TupleDesc describe(const Projection *projection) {
 }
 
 // Adds the values of the record that are counted once each.
-static void add_values(Work *work, int group, const Datum *values, const bool *nulls, int64 individuals) {
+static void add_counted(Work *work, int group, const Datum *values, const bool *nulls, int64 individuals) {
     const rows::Question *question = work->question;
     for (int j = 0, first = 0; j < question->nmeasures; first += (*question->measures)[j++].coordinates()) {
-        const int position = work->arguments[j].position;
-        if ((*question->measures)[j].of_values && passes(work, values, j) && !nulls[position])
-            add_value(&work->people, group, first, DatumGetPointer(values[position]), individuals);
+        const int at = work->projection->value_column[j];
+        if ((*question->measures)[j].of_values && !nulls[at])
+            add_value(&work->people, group, first, DatumGetPointer(values[at]), individuals);
     }
 }
 
@@ -447,7 +348,7 @@ static void take_record(void *reader, Datum *values, bool *nulls) {
     if (int group = group_of(work, values, nulls); group >= 0) {
         const int ncells = read_change(work, values, nulls);
         add_part(&work->people, group, work->change, work->cells, ncells, individuals);
-        add_values(work, group, values, nulls, individuals);
+        add_counted(work, group, values, nulls, individuals);
     }
     end_person(&work->people, individuals, in_a, in_b);
     if (memo->kept != nullptr)
@@ -505,7 +406,9 @@ Memo *leave_one_out(const rows::Uncharged &right, privacy::Mechanism mechanism, 
     if (by_equality(&work))
         order_by_keys(&projection);
     memo->by_group = by_equality(&work);
-    read_arguments(&work);
+    work.site = rows::site_of(question);
+    work.change = static_cast<privacy::int128 *>(palloc0(sizeof(privacy::int128) * (question->ncoordinates + 1)));
+    work.cells = static_cast<privacy::CellCount *>(palloc0(sizeof(privacy::CellCount) * (question->nmeasures + 1)));
     prepare_groups(&work);
     as_reader(question, [&] {
         count_people(&work, read_records(&work));

@@ -7,7 +7,6 @@
 #include "rows/cell_calls.hpp"
 #include "rows/cell_points.hpp"
 #include "rows/nodes.hpp"
-#include "rows/spec_reader.hpp"
 #include "rows/units.hpp"
 
 namespace dp::risk {
@@ -53,23 +52,6 @@ struct Scan {
 
 // ---- the questions -------------------------------------------------------------------------------------------------
 
-// Reads a specification as the aggregate of the internal statement does.
-static const rows::CellSite *site_of(const rows::Question *question, const List *values) {
-    rows::SpecHeader header = {};
-    header.limit = 1;
-    auto *spec = castNode(Const, rows::make_spec(question, header, rows::all_measures(question), nullptr));
-    List *arguments = list_concat(list_make1(spec), list_copy(values));
-    auto *flinfo = static_cast<FmgrInfo *>(palloc0(sizeof(FmgrInfo)));
-    flinfo->fn_mcxt = CurrentMemoryContext;
-    flinfo->fn_expr = reinterpret_cast<Node *>(
-        makeFuncExpr(InvalidOid, BYTEAOID, arguments, InvalidOid, InvalidOid, COERCE_EXPLICIT_CALL));
-    const int n = list_length(arguments);
-    auto *call = static_cast<FunctionCallInfo>(palloc0(SizeForFunctionCallInfo(n)));
-    InitFunctionCallInfoData(*call, flinfo, static_cast<short>(n), InvalidOid, nullptr, nullptr);
-    call->args[0].value = spec->constvalue;
-    return rows::read_site(call, 0, 1);
-}
-
 static Node *over_scan(Node *node, void *columns) {
     if (node == nullptr)
         return nullptr;
@@ -102,17 +84,16 @@ static ColumnSet *set_of(Scan *scan, Bitmapset *columns) {
 // Adds expressions for what a row brings to each measure: NULL where it brings nothing, by a CASE over WHERE and the declared keys.
 static void add_question(Scan *scan, const AskedQuestion *asked) {
     const rows::Question *question = asked->question;
-    List *values = NIL, *arguments = NIL;
+    List *values = NIL;
     Bitmapset *columns = nullptr;
     for (int j = 0; j < question->nmeasures; j++) {
         Node *where = rows::where_declared(question), *value = rows::contributed_node(question, j);
-        arguments = lappend(arguments, value);
         values = lappend(values, over_scan(where == nullptr ? value : rows::value_where(where, value), &scan->columns));
     }
     pull_varattnos(reinterpret_cast<Node *>(values), 1, &columns);
     ColumnSet *set = set_of(scan, columns);
     auto *one = static_cast<Evaluated *>(palloc(sizeof(Evaluated)));
-    *one = {asked, site_of(question, arguments), list_length(set->targets)};
+    *one = {asked, rows::site_of(question), list_length(set->targets)};
     set->questions = lappend(set->questions, one);
     ListCell *cell;
     foreach (cell, values) {

@@ -9,6 +9,7 @@
 #include "rows/engine.hpp"
 #include "rows/nodes.hpp"
 #include "rows/sums.hpp"
+#include "rows/spec_reader.hpp"
 
 namespace dp::rows {
 
@@ -129,6 +130,22 @@ Node *contributed_node(const Question *question, int j) {
     return measure.filter < 0
                ? value
                : value_where(another(static_cast<Node *>(list_nth(question->filters, measure.filter))), value);
+}
+
+const CellSite *site_of(const Question *question) {
+    auto *spec = castNode(Const, make_spec(question, header_of_rows(), all_measures(question), nullptr));
+    List *arguments = list_make1(spec);
+    for (int j = 0; j < question->nmeasures; j++)
+        arguments = lappend(arguments, contributed_node(question, j));
+    auto *flinfo = static_cast<FmgrInfo *>(palloc0(sizeof(FmgrInfo)));
+    flinfo->fn_mcxt = CurrentMemoryContext;
+    flinfo->fn_expr = reinterpret_cast<Node *>(
+        makeFuncExpr(InvalidOid, BYTEAOID, arguments, InvalidOid, InvalidOid, COERCE_EXPLICIT_CALL));
+    const int n = list_length(arguments);
+    auto *call = static_cast<FunctionCallInfo>(palloc0(SizeForFunctionCallInfo(n)));
+    InitFunctionCallInfoData(*call, flinfo, static_cast<short>(n), InvalidOid, nullptr, nullptr);
+    call->args[0].value = spec->constvalue;
+    return read_site(call, 0, 1);
 }
 
 static Node *filter_of(const Question *question, int j, Node *among) {

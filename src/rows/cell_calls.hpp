@@ -3,7 +3,7 @@
 
 #include "privacy/sparse_vector.hpp"
 
-#include "rows/cell_spec.hpp"
+#include "rows/cell_site.hpp"
 #include "rows/question.hpp"
 
 namespace dp::rows {
@@ -20,6 +20,8 @@ void read_cells(const Question *question, const Datum *columns, privacy::int128 
 Node *make_spec(const Question *question, SpecHeader header, const List *measures, const privacy::SvtCandidate *tested);
 // Returns what a row contributes to a measure: its argument (true for a count of rows) where FILTER holds, else NULL.
 Node *contributed_node(const Question *question, int measure);
+// Reads the specification of a question as the aggregate of its internal statement does: what a row contributes is added by that.
+const CellSite *site_of(const Question *question);
 // Lists all measures of a question.
 List *all_measures(const Question *question);
 // Makes a call of dp_rdr.cells; of dp_rdr.point, where the server's own sum has to add (rows/engine).

@@ -12,6 +12,7 @@
 #include <gtest/gtest.h>
 
 #include "privacy/joint.hpp"
+#include "privacy/number_law.hpp"
 #include "privacy/quantile_draw.hpp"
 #include "privacy/quantile_law.hpp"
 #include "reference.hpp"
@@ -313,6 +314,88 @@ TEST(PrintedNumbers, ErrorsAreThoseOfTheShippedSampler) {
                 EXPECT_NEAR(total, computed, 6 * deviation + off * computed) << int(fn) << " " << rows << laplace;
             }
         }
+}
+
+// How much farther the same draws are from the number without somebody of up to three rows. A difference of distances that go apart by d
+// at most has a mean within 6 d/sqrt(n); the points may be off by 5 % of the distance.
+TEST(NumberLaw, DistancesFromNumbersWithoutSomebodyAreThoseOfTheShippedSampler) {
+    const Bounds y = make_bounds("0", "100", false), x = make_bounds("-10", "30", false);
+    constexpr int n = 20000;
+    for (const auto &[rows, size, of] :
+         {std::tuple{1, 12, NumberLaw::Of::size}, std::tuple{3, 40, NumberLaw::Of::size}, std::tuple{3, 6, NumberLaw::Of::square}})
+        for (const Mechanism mechanism : {Mechanism::laplace, Mechanism::gaussian}) {
+            const bool squares = of == NumberLaw::Of::square, laplace = mechanism == Mechanism::laplace;
+            if (squares && laplace)
+                continue;
+            const Rows group = some_rows(size, y, x);
+            const Rows person(group.begin(), group.begin() + rows);
+            for (const Aggregate fn : all_numbers()) {
+                if (!laplace && !squares && (fn == Aggregate::count || fn == Aggregate::sum)) // a law of its own
+                    continue;
+                const PrintedNumber number{fn, kind_of(fn), &y, &x, static_cast<double>(rows)};
+                const MeasureNoise noise = noise_of(mechanism, number.kind, 4, rows);
+                const auto sums = sums_of(number.kind, group, y, x), change = sums_of(number.kind, person, y, x);
+                std::vector<__int128> without = sums;
+                for (std::size_t c = 0; c < without.size(); ++c)
+                    without[c] -= change[c];
+                const double unit = unit_of_number(number), limit = largest_distance(fn), truth = release_of(number, sums);
+                const double there = release_of(number, without), moved = std::min(std::fabs(there - truth) / unit, limit);
+                double total = 0, distances = 0, squared = 0;
+                for (int i = 0; i < n; ++i) {
+                    std::vector<__int128> noisy = sums;
+                    for (int c = 0; c < coordinates_of(number.kind); ++c)
+                        noisy[static_cast<std::size_t>(c)] += draw(bits, noise);
+                    const double o = fn == Aggregate::count ? std::round(release_of(number, noisy)) : release_of(number, noisy);
+                    double a = std::min(std::fabs(o - there) / unit, limit), b = std::min(std::fabs(o - truth) / unit, limit);
+                    if (squares)
+                        a *= a, b *= b;
+                    total += (a - b) / n;
+                    squared += (a - b) * (a - b) / n;
+                    distances += b / n;
+                }
+                NumberLaw law(number, noise, pointer(sums), of);
+                const double computed = law.excess(pointer(change));
+                const double off = number.kind == MeasureKind::pair && !squares ? 1e-6 : 0.05;
+                EXPECT_NEAR(total, computed, 6 * std::sqrt(squared / n) + off * std::min(distances + moved, 2 * moved))
+                    << int(fn) << " " << rows << laplace << squares;
+                EXPECT_EQ(0, law.excess(pointer(sums_of(number.kind, {}, y, x))));
+            }
+        }
+}
+
+// Many people of one group share a table.
+TEST(NumberLaw, ManyPeopleOfAnAverage) {
+    const Bounds y = make_bounds("0", "100", false);
+    const auto sums = sums_of(MeasureKind::pair, some_rows(5000, y, y), y, y);
+    const PrintedNumber number{Aggregate::avg, MeasureKind::pair, &y, nullptr, 1};
+    const MeasureNoise noise = noise_of(Mechanism::laplace, number.kind, 1, 1);
+    NumberLaw many(number, noise, pointer(sums), NumberLaw::Of::size);
+    for (const Row &row : some_rows(3000, y, y)) {
+        const auto change = sums_of(MeasureKind::pair, {row}, y, y);
+        NumberLaw one(number, noise, pointer(sums), NumberLaw::Of::size);
+        EXPECT_NEAR(many.excess(pointer(change)), one.excess(pointer(change)), 1e-5 * one.mean());
+    }
+}
+
+TEST(PointLaw, MeansAreThoseOfItsPoints) {
+    for (int round = 0; round < 300; ++round) {
+        std::vector<std::pair<double, double>> points;
+        for (int i = 0; i < 1 + round % 9; ++i)
+            points.emplace_back(std::round(10 * uniform()) / 4, uniform());
+        for (const double limit : {0.5, 1.25, PointLaw::no_limit}) {
+            const PointLaw law(points, limit);
+            for (double from = -1; from < 4; from += 0.25) {
+                double mean = 0, square = 0;
+                for (const auto &[value, probability] : points) {
+                    const double distance = std::min(std::fabs(value - from), limit);
+                    mean += probability * distance;
+                    square += probability * distance * distance;
+                }
+                EXPECT_NEAR(mean, law.mean(from), 1e-12);
+                EXPECT_NEAR(square, law.square(from), 1e-12);
+            }
+        }
+    }
 }
 
 // ---- quantiles -----------------------------------------------------------------------------------------------------
