@@ -9,6 +9,7 @@ static const Partition *partition_of(const Row &row) {
     auto *partition = static_cast<Partition *>(palloc0(sizeof(Partition)));
     RowReader visit{row};
     std::optional<int64> width, first, last;
+    std::optional<int> place;
     visit("version", partition->version);
     visit("fresh", partition->fresh);
     visit("relation", partition->relation);
@@ -19,7 +20,9 @@ static const Partition *partition_of(const Row &row) {
     visit("first", first);
     visit("last", last);
     visit("cells", partition->values);
+    visit("place", place);
     partition->declared = partition->column != nullptr;
+    partition->place = place.value_or(0);
     partition->width = width.value_or(0);
     partition->first = first.value_or(1);
     partition->last = last.value_or(PG_INT64_MAX);
@@ -163,8 +166,7 @@ const char *condition_without(const Partition &partition, const Touched &touched
 }
 
 // Stretches of an order. Beside them the first cell has NULL and what lies before and behind.
-static const char *condition_on_stretches(const Partition &partition, const Touched &touched) {
-    const char *column = quote_identifier(partition.column);
+static const char *condition_on_stretches(const Partition &partition, const Touched &touched, const char *column) {
     StringInfoData text;
     initStringInfo(&text);
     for (int i = 0; i < touched.n; i++) {
@@ -183,8 +185,7 @@ static const char *condition_on_stretches(const Partition &partition, const Touc
 }
 
 // Lists the values that are left out where the cell of everything else is touched.
-static const char *condition_on_values(const Partition &partition, const Touched &touched) {
-    const char *column = quote_identifier(partition.column);
+static const char *condition_on_values(const Partition &partition, const Touched &touched, const char *column) {
     const bool others = touched.first[0] == touched.others;
     int64 first[most_ranges + 1], last[most_ranges + 1];
     bool with_null = false;
@@ -203,10 +204,11 @@ static const char *condition_on_values(const Partition &partition, const Touched
     return with_null ? psprintf("(%s) IS NOT TRUE AND %s IS NOT NULL", in, column) : psprintf("(%s) IS NOT TRUE", in);
 }
 
-const char *condition_on(const Partition &partition, const Touched &touched) {
+const char *condition_on(const Partition &partition, const Touched &touched, const char *name) {
+    const char *column = quote_identifier(name);
     if (partition.period || partition.width > 0)
-        return !partition.period && touched.is_all() ? nullptr : condition_on_stretches(partition, touched);
-    return touched.is_all() ? nullptr : condition_on_values(partition, touched);
+        return !partition.period && touched.is_all() ? nullptr : condition_on_stretches(partition, touched, column);
+    return touched.is_all() ? nullptr : condition_on_values(partition, touched, column);
 }
 
 void describe_cells(StringInfo json, const Partition &partition, const Touched &touched) {

@@ -18,6 +18,7 @@ struct Partition {
     bool fresh;         // cells to come begin with nothing
     Oid relation;
     const char *column, *type;                 // by names
+    int place;                                 // of the column among those that name a unit, from 1 on; 0: it is none of them
     std::optional<privacy::PeriodKind> period; // of a date or a timestamp; else
     int64 width;                               // of an integer; 0: cells are values
     int64 first, last;                         // cells; of periods there is no last
@@ -64,8 +65,8 @@ const char *name_of_cells(const Partition &partition, int64 first, int64 last);
 const char *text_of_denied(const Partition &partition, const DeniedCells &denied);
 // Returns a condition that leaves them out of what is touched; null: there is no short one, or it would leave nothing.
 const char *condition_without(const Partition &partition, const Touched &touched, const DeniedCells &denied);
-// Returns the condition that only the touched cells meet, as a text over the table; null: all rows meet it, or it is too long.
-const char *condition_on(const Partition &partition, const Touched &touched);
+// Returns the condition on a column of this name that only the touched cells meet; null: all rows meet it, or it is too long.
+const char *condition_on(const Partition &partition, const Touched &touched, const char *name);
 // Describes what is touched for the ledger, as a member of a JSON object.
 void describe_cells(StringInfo json, const Partition &partition, const Touched &touched);
 

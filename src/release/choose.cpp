@@ -77,8 +77,8 @@ Permitted from_public_facts(const rows::Question *question, const Terms &terms, 
 risk::PeopleGroups people_of(const rows::Question *question, const Terms &terms) {
     if (terms.group_a == nullptr)
         return risk::PeopleGroups{};
-    return risk::PeopleGroups{rows::table_condition(question->settings, terms.group_a),
-                              rows::table_condition(question->settings, terms.group_b)};
+    return risk::PeopleGroups{rows::table_condition(question->settings->relation, terms.group_a),
+                              rows::table_condition(question->settings->relation, terms.group_b)};
 }
 
 // An analyst is denied like for any other reason that was found in the rows: false.

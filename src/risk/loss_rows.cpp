@@ -87,7 +87,8 @@ static void add_question(Scan *scan, const AskedQuestion *asked) {
     List *values = NIL;
     Bitmapset *columns = nullptr;
     for (int j = 0; j < question->nmeasures; j++) {
-        Node *where = rows::where_declared(question), *value = rows::contributed_node(question, j);
+        Node *where = make_and_qual(rows::where_declared(question), rows::another(question->in_touched));
+        Node *value = rows::contributed_node(question, j);
         values = lappend(values, over_scan(where == nullptr ? value : rows::value_where(where, value), &scan->columns));
     }
     pull_varattnos(reinterpret_cast<Node *>(values), 1, &columns);

@@ -189,9 +189,9 @@ RangeTblEntry *table_entry(const Question *question) {
     return relation_entry(question->settings->relation, true);
 }
 
-Node *table_condition(const catalog::Settings *settings, const char *text) {
+Node *table_condition(Oid relation, const char *text) {
     border::SettingsScope scope = border::SettingsScope::enter();
-    Node *condition = query::check_table_condition(text, settings->relation, "condition");
+    Node *condition = query::check_table_condition(text, relation, "condition");
     scope.leave();
     // It has a limit of its own: whom it selects must not change with the question.
     query::RowCost cost = {};
@@ -203,7 +203,7 @@ Node *table_condition(const catalog::Settings *settings, const char *text) {
 Node *view_condition(const catalog::Settings *settings, int varno) {
     if (settings->filter == nullptr)
         return nullptr;
-    Node *condition = table_condition(settings, settings->filter);
+    Node *condition = table_condition(settings->relation, settings->filter);
     if (varno != 1)
         ChangeVarNodes(condition, 1, varno, 0);
     return condition;

@@ -171,7 +171,7 @@ bool is_spread(const Question *question);
 
 // A stored condition over the columns of the table (a view's filter, a group of people), made total. Its text is canonical: it
 // means the same whatever search_path the caller has, as long as it is read without his.
-Node *table_condition(const catalog::Settings *settings, const char *text);
+Node *table_condition(Oid relation, const char *text);
 
 // All that a question computes from columns, over the tables: conditions, filters, keys, arguments. A list of its own nodes.
 Node *expressions_of(const Question *question);

@@ -1,205 +1,20 @@
 #include "rows/touched.hpp"
 
-#include <cmath>
-
+#include "border/each.hpp"
 #include "border/refuse.hpp"
 #include "border/scope.hpp"
 #include "border/walk.hpp"
+#include "catalog/domain.hpp"
+#include "catalog/facade.hpp"
+#include "catalog/foreign_part.hpp"
 #include "catalog/odometer.hpp"
-#include "query/cost.hpp"
 #include "query/limits.hpp"
-#include "query/total.hpp"
+#include "rows/cells_where.hpp"
 #include "rows/nodes.hpp"
 
 namespace dp::rows {
 
 using catalog::Partition;
-using privacy::Span;
-
-namespace {
-// Holds the cells as members of sets, from 0 (everything else) on.
-struct Cells {
-    const Partition *partition;
-    Var *column;
-    int n;
-    Datum *values; // of a list, from its first cell on; null until an atom asks for them
-    bool *nulls;
-    double spent; // on evaluating atoms
-    Bitmapset *all() const { return bms_add_range(nullptr, 0, n - 1); }
-};
-} // namespace
-
-// ---- cells of an order ---------------------------------------------------------------------------------------------
-
-// Returns the number of the cell of a value, as conditions place it on a line; whatever is before the first is of everything else.
-static int64 cell_at(const Cells &cells, double value) {
-    const Partition &partition = *cells.partition;
-    const Oid type = getBaseType(cells.column->vartype);
-    constexpr double most = 0x1p62;
-    const auto at = static_cast<int64>(std::floor(Max(Min(value, most), -most)));
-    int64 cell = at;
-    if (partition.period)
-        cell = privacy::place_of(*partition.period, type == DATEOID ? at : privacy::day_of(at));
-    else
-        cell = at / partition.width - (at % partition.width < 0 ? 1 : 0);
-    return Max(cell, partition.others());
-}
-
-static Bitmapset *cells_of_span(const Cells &cells, const Span &span) {
-    const Partition &partition = *cells.partition;
-    if (!(span.low <= span.high))
-        return nullptr;
-    const int64 first = cell_at(cells, span.low), last = cell_at(cells, span.high), end = partition.others() + cells.n - 1;
-    Bitmapset *found = first > end ? nullptr
-                                   : bms_add_range(nullptr, static_cast<int>(first - partition.others()),
-                                                   static_cast<int>(Min(last, end) - partition.others()));
-    return !partition.period && last > partition.last ? bms_add_member(found, 0) : found;
-}
-
-// A comparison of the column that may hold; one with several constants leaves the cells of each.
-static Bitmapset *cells_of_comparison(const Cells &cells, const Comparison &comparison) {
-    Bitmapset *found = nullptr;
-    ListCell *cell;
-    foreach (cell, constants_of(comparison)) {
-        Comparison one = comparison;
-        one.constant = lfirst_node(Const, cell);
-        one.in = false;
-        found = bms_join(found, cells_of_span(cells, span_of(one, reinterpret_cast<Node *>(cells.column))));
-    }
-    return found;
-}
-
-// NULL is in the cell of everything else, which has other values as well.
-static Bitmapset *cells_of_order(const Cells &cells, Node *atom, bool truth) {
-    if (IsA(atom, NullTest)) {
-        auto *test = castNode(NullTest, atom);
-        const bool of_column = equal(bare(reinterpret_cast<Node *>(test->arg)), cells.column);
-        return of_column && (test->nulltesttype == IS_NULL) == truth ? bms_make_singleton(0) : cells.all();
-    }
-    Comparison comparison;
-    Node *holds = atom;
-    if (!truth && IsA(atom, OpExpr)) {
-        holds = another(atom);
-        castNode(OpExpr, holds)->opno = get_negator(castNode(OpExpr, atom)->opno);
-    }
-    return (truth || IsA(atom, OpExpr)) && read_comparison(holds, &comparison) ? cells_of_comparison(cells, comparison)
-                                                                               : cells.all();
-}
-
-// ---- cells of a list -----------------------------------------------------------------------------------------------
-
-static void read_values(Cells *cells) {
-    const Partition &partition = *cells->partition;
-    Oid function, parameter;
-    getTypeInputInfo(cells->column->vartype, &function, &parameter);
-    cells->values = static_cast<Datum *>(palloc(sizeof(Datum) * cells->n));
-    cells->nulls = static_cast<bool *>(palloc(sizeof(bool) * cells->n));
-    Datum *texts;
-    int n;
-    deconstruct_array(partition.values, TEXTOID, -1, false, TYPALIGN_INT, &texts, &cells->nulls, &n);
-    for (int i = 0; i < n; i++)
-        cells->values[i] =
-            cells->nulls[i] ? Datum{0}
-                            : OidInputFunctionCall(function, TextDatumGetCString(texts[i]), parameter,
-                                                   cells->column->vartypmod);
-}
-
-static Node *as_first_column(Node *node, void *) {
-    if (node == nullptr)
-        return nullptr;
-    if (!IsA(node, Var))
-        return border::mutate_expression(node, as_first_column, nullptr);
-    auto *column = castNode(Var, another(node));
-    column->varno = 1;
-    column->varattno = 1;
-    return reinterpret_cast<Node *>(column);
-}
-
-static Bitmapset *try_values(const Cells &cells, Node *total, bool truth) {
-    TupleDesc desc = CreateTemplateTupleDesc(1);
-    TupleDescInitEntry(desc, 1, "value", cells.column->vartype, cells.column->vartypmod, 0);
-    EState *state = CreateExecutorState();
-    ExprContext *context = GetPerTupleExprContext(state);
-    TupleTableSlot *slot = MakeSingleTupleTableSlot(desc, &TTSOpsVirtual);
-    context->ecxt_scantuple = slot;
-    ExprState *test = ExecPrepareExpr(reinterpret_cast<Expr *>(as_first_column(total, nullptr)), state);
-    Bitmapset *found = nullptr;
-    for (int i = 0; i + 1 < cells.n; i++) {
-        CHECK_FOR_INTERRUPTS();
-        ExecClearTuple(slot);
-        slot->tts_values[0] = cells.values[i];
-        slot->tts_isnull[0] = cells.nulls[i];
-        ExecStoreVirtualTuple(slot);
-        bool isnull;
-        const Datum value = ExecEvalExprSwitchContext(test, context, &isnull);
-        ResetExprContext(context);
-        if (!isnull && DatumGetBool(value) == truth)
-            found = bms_add_member(found, i + 1);
-    }
-    ExecDropSingleTupleTableSlot(slot);
-    FreeExecutorState(state);
-    return found;
-}
-
-// Tells whether all that an atom is true of are declared values: an equality of the column with constants that are.
-static bool names_values(const Cells &cells, Node *atom, const Bitmapset *found) {
-    Comparison comparison;
-    return read_comparison(atom, &comparison) && comparison.strategy == BTEqualStrategyNumber &&
-           equal(comparison.expression, cells.column) && bms_num_members(found) == list_length(constants_of(comparison));
-}
-
-// An immutable atom over the column is tried on each value, as the internal statement would. Anything may hold of everything else.
-static Bitmapset *cells_of_list(Cells *cells, Node *atom, bool truth) {
-    query::RowCost cost = {};
-    Node *total = query::make_total(another(atom), nullptr, &cost);
-    query::set_size_limit(total, query::size_limit(&cost));
-    cells->spent += cells->n * query::time_of_group(cost);
-    if (contain_mutable_functions(total) || cells->spent > query::longest_derivation)
-        return cells->all();
-    if (cells->values == nullptr)
-        read_values(cells);
-    Bitmapset *found = try_values(*cells, total, truth);
-    return truth && names_values(*cells, atom, found) ? found : bms_add_member(found, 0);
-}
-
-// ---- conditions ----------------------------------------------------------------------------------------------------
-
-static bool has_other_column(Node *node, void *column) {
-    if (node == nullptr || IsA(node, Var))
-        return node != nullptr && !equal(node, column);
-    return border::walk_expression(node, has_other_column, column);
-}
-
-static Bitmapset *cells_where(Cells *cells, Node *condition, bool truth);
-
-static Bitmapset *cells_where_all(Cells *cells, const List *conditions, bool meet, bool truth) {
-    Bitmapset *found = meet ? cells->all() : nullptr;
-    ListCell *cell;
-    foreach (cell, conditions) {
-        Bitmapset *one = cells_where(cells, static_cast<Node *>(lfirst(cell)), truth);
-        found = meet ? bms_int_members(found, one) : bms_join(found, one);
-    }
-    return found;
-}
-
-// Returns the cells with a value of which the condition may be true, or false (formulas.md, 5.9). It is never too few: NOT exchanges the
-// two, since NULL is neither.
-static Bitmapset *cells_where(Cells *cells, Node *condition, bool truth) {
-    check_stack_depth();
-    CHECK_FOR_INTERRUPTS();
-    if (IsA(condition, BoolExpr)) {
-        auto *expression = castNode(BoolExpr, condition);
-        if (expression->boolop == NOT_EXPR)
-            return cells_where(cells, static_cast<Node *>(linitial(expression->args)), !truth);
-        return cells_where_all(cells, expression->args, (expression->boolop == AND_EXPR) == truth, truth);
-    }
-    if (IsA(condition, BooleanTest) && castNode(BooleanTest, condition)->booltesttype == IS_TRUE && truth)
-        return cells_where(cells, reinterpret_cast<Node *>(castNode(BooleanTest, condition)->arg), true);
-    if (!contain_var_clause(condition) || has_other_column(condition, cells->column))
-        return cells->all();
-    return cells->values == nullptr && cells->partition->values == nullptr ? cells_of_order(*cells, condition, truth)
-                                                                           : cells_of_list(cells, condition, truth);
-}
 
 // A key that is the column shows the groups that are declared, and no others.
 static Bitmapset *cells_of_key(Cells *cells, const Question *question) {
@@ -219,21 +34,86 @@ static Bitmapset *cells_of_key(Cells *cells, const Question *question) {
 
 // ---- the question --------------------------------------------------------------------------------------------------
 
-// The column as it was declared. 55000: it is another one.
-static Var *column_of(const Question *question, const Partition &partition) {
-    const AttrNumber column = get_attnum(partition.relation, partition.column);
+// Returns the table that stands at a place of the range table: a source, or what leads to units behind them.
+static Oid relation_at(const Question *question, int varno) {
+    const Source *source = source_at(question, varno);
+    const int entries = is_joined(question) ? list_length(question->leaf->query->rtable) : 1;
+    return source != nullptr ? source->relation : list_nth_oid(question->units->ancestors, varno - entries - 1);
+}
+
+// Whether each joined row of a unit has a row of the source, and that unit's.
+static bool is_of_each_row(const Source &source) {
+    return source.settings != nullptr && !source.source->nullable && !source.source->tested;
+}
+
+static Var *column_at(int varno, Oid relation, AttrNumber column) {
+    Oid type, collation;
+    int32 typmod;
+    get_atttypetypmodcoll(relation, column, &type, &typmod, &collation);
+    return makeVar(varno, column, type, typmod, collation, 0);
+}
+
+// The column is a part of what names the unit, which all rows have.
+static List *columns_of_unit(const Question *question, int place) {
+    List *columns = list_make1(list_nth(question->units->values, place - 1));
+    for (int i = 0; i < question->nsources; i++) {
+        const Source &source = question->sources[i];
+        if (is_of_each_row(source) && source.settings->unit->direct)
+            columns = lappend(columns, column_at(source.source->varno, source.relation, source.settings->unit->columns[place - 1]));
+    }
+    return columns;
+}
+
+// 55000: the table has no longer one row for each unit.
+static void check_one_row(const catalog::UnitPath *path, Oid relation) {
+    if (path->relation != relation || !path->direct || !catalog::covers_key(relation, path->ncolumns, path->columns))
+        refuse_state(psprintf("%s has a partition, and no key says any more that a unit has one row", catalog::qualified_name(relation)),
+                     psprintf("SELECT dp_unset_partition(%s);", quote_literal_cstr(catalog::qualified_name(relation))));
+}
+
+// The column is one of a table with one row for each unit. NIL: no joined row shows that row, or not each.
+static List *columns_of_table(const Question *question, Oid relation, AttrNumber column) {
+    List *columns = NIL;
+    for (int i = 0; i < question->nsources; i++) {
+        const Source &source = question->sources[i];
+        if (source.relation != relation || !is_of_each_row(source))
+            continue;
+        check_one_row(source.settings->unit, relation);
+        columns = lappend(columns, column_at(source.source->varno, relation, column));
+    }
+    const int entries = is_joined(question) ? list_length(question->leaf->query->rtable) : 1;
+    const catalog::UnitPath *last = question->units->path;
+    while (last->parent != nullptr && !last->direct)
+        last = last->parent;
+    const int hidden = list_length(question->units->ancestors);
+    if (columns == NIL && hidden > 0 && llast_oid(question->units->ancestors) == relation) {
+        check_one_row(last, relation);
+        columns = list_make1(column_at(entries + hidden, relation, column));
+    }
+    return columns;
+}
+
+// The columns that have the cell's value in each joined row, as it was declared. NIL: there is none. 55000: it is another one.
+static List *columns_of(const Question *question, const Partition &partition) {
     const char *name = question->settings->relation_name, *quoted = quote_literal_cstr(name);
-    if (question->nsources != 1 || question->units != nullptr || question->settings->relation != partition.relation)
-        refuse_state(psprintf("%s has a partition, and its rows are not units any more", name),
+    const bool by_rows = question->units == nullptr;
+    if (by_rows && (partition.place > 0 || question->settings->relation != partition.relation))
+        refuse_state(psprintf("%s has a partition, and its units are others now", name),
                      psprintf("SELECT dp_unset_partition(%s);", quoted));
-    if (question->remote || question->by_points)
+    if (question->remote || catalog::is_on_other_nodes(question->settings->relation))
         refuse_form(psprintf("%s has a partition, and rows on other servers", name),
                     psprintf("SELECT dp_unset_partition(%s);", quoted));
-    if (column == InvalidAttrNumber || strcmp(format_type_be(get_atttype(partition.relation, column)), partition.type) != 0)
-        refuse_state(psprintf("column %s of %s, by which it has a partition, is gone or of another type",
+    const AttrNumber column = partition.place > 0 ? InvalidAttrNumber : get_attnum(partition.relation, partition.column);
+    List *columns = partition.place > 0            ? columns_of_unit(question, partition.place)
+                    : column == InvalidAttrNumber ? NIL
+                    : by_rows                     ? list_make1(column_at(1, partition.relation, column))
+                                                  : columns_of_table(question, partition.relation, column);
+    const Oid type = partition.place > 0 ? linitial_node(Var, columns)->vartype : get_atttype(partition.relation, column);
+    if (!OidIsValid(type) || strcmp(format_type_be(type), partition.type) != 0)
+        refuse_state(psprintf("column %s, by which %s has a partition, is gone or of another type",
                               quote_identifier(partition.column), name),
                      psprintf("SELECT dp_unset_partition(%s); and declare it anew.", quoted));
-    return table_column(question, query::column_number(1, column));
+    return columns;
 }
 
 static catalog::Touched *ranges_of(const Cells &cells, const Bitmapset *found) {
@@ -260,11 +140,12 @@ static catalog::Touched *ranges_of(const Cells &cells, const Bitmapset *found) {
     return touched;
 }
 
-static Cells cells_of(const Question *question, const Partition &partition) {
+static Cells cells_of(const Partition &partition, List *columns) {
     constexpr int64 most = 100000;
     Cells cells = {};
     cells.partition = &partition;
-    cells.column = column_of(question, partition);
+    cells.column = linitial_node(Var, columns);
+    cells.same = columns;
     const int64 n = catalog::last_cell(partition, catalog::today()) - partition.others() + 1;
     if (n > most)
         refuse_state(psprintf("%s has more than " INT64_FORMAT " cells by the clock",
@@ -274,22 +155,65 @@ static Cells cells_of(const Question *question, const Partition &partition) {
     return cells;
 }
 
+// What FILTER leaves of all aggregates is all that their cells may add to. Discovered groups have a count of rows without it.
+static Bitmapset *cells_of_filters(Cells *cells, const Question *question) {
+    Bitmapset *found = nullptr;
+    if (question->thresholded || question->per_unit != nullptr)
+        return cells->all();
+    for (int i = 0; i < question->leaf->naggregates; i++) {
+        const int filter = question->leaf->aggregates[i].filter;
+        if (filter < 0)
+            return cells->all();
+        found = bms_join(found, cells_where(cells, map_to_tables(static_cast<Node *>(list_nth(question->leaf->filters, filter)), question), true));
+    }
+    return found;
+}
+
 // Under the settings and as the role of the internal statement: the same text means the same there.
 static Bitmapset *find_cells(const Narrowed *narrowed, const Question *question, Cells *cells) {
     border::SettingsScope settings = border::SettingsScope::enter();
     border::RoleScope role = border::RoleScope::enter(question->settings->owner);
-    Bitmapset *found = cells_where_all(cells, narrowed->conjuncts, true, true);
+    Bitmapset *found = cells_where_all(cells, narrowed->conjuncts);
     found = bms_int_members(found, cells_of_key(cells, question));
+    found = bms_int_members(found, cells_of_filters(cells, question));
     role.leave();
     settings.leave();
     return found;
 }
 
+// Whether some view has the column under the name that denials tell.
+static bool is_shown(const Question *question, const Cells &cells) {
+    for (auto *column : border::each<const Var>(cells.same)) {
+        const Source *source = source_at(question, static_cast<int>(column->varno));
+        const AttrNumber shown =
+            source == nullptr ? InvalidAttrNumber : get_attnum(source->source->relation, cells.partition->column);
+        if (shown != InvalidAttrNumber && source->map[shown] == column->varattno)
+            return true;
+    }
+    return false;
+}
+
+static Node *make_condition(const Question *question, const Cells &cells, const catalog::Touched &touched) {
+    const auto varno = static_cast<int>(cells.column->varno);
+    const Oid relation = relation_at(question, varno);
+    const char *text =
+        catalog::condition_on(*cells.partition, touched, get_attname(relation, cells.column->varattno, false));
+    if (text == nullptr)
+        return nullptr;
+    if (strlen(text) > query::max_text)
+        return reinterpret_cast<Node *>(makeBoolConst(false, true));
+    Node *condition = table_condition(relation, text);
+    if (varno != 1)
+        ChangeVarNodes(condition, 1, varno, 0);
+    return condition;
+}
+
 void find_touched(const Narrowed *narrowed, Question *question) {
     const Partition *partition = question->settings->partition;
-    if (partition == nullptr)
+    List *columns = partition == nullptr ? NIL : columns_of(question, *partition);
+    if (columns == NIL) // of a partition: whom it reads nobody can tell, so it is charged to all cells and those to come
         return;
-    Cells cells = cells_of(question, *partition);
+    Cells cells = cells_of(*partition, columns);
     Bitmapset *found = find_cells(narrowed, question, &cells);
     if (bms_is_empty(found))
         refuse_value("the conditions exclude every cell that has begun: nothing private would be answered",
@@ -298,14 +222,14 @@ void find_touched(const Narrowed *narrowed, Question *question) {
     if (partition->values != nullptr && bms_num_members(found) + 1 == cells.n && !bms_is_member(0, found))
         found = cells.all(); // to all is one charge, and to each of them many
     catalog::Touched *touched = ranges_of(cells, found);
-    const char *condition = catalog::condition_on(*partition, *touched);
-    if (condition != nullptr && strlen(condition) > query::max_text) {
+    Node *condition = make_condition(question, cells, *touched);
+    if (condition != nullptr && IsA(condition, Const)) {
         touched = ranges_of(cells, cells.all());
-        condition = catalog::condition_on(*partition, *touched);
+        condition = make_condition(question, cells, *touched);
     }
-    touched->shown = get_attnum(question->settings->view, partition->column) != InvalidAttrNumber;
+    touched->shown = is_shown(question, cells);
     question->touched = touched;
-    question->in_touched = condition == nullptr ? nullptr : table_condition(question->settings, condition);
+    question->in_touched = condition;
 }
 
 } // namespace dp::rows

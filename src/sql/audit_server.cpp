@@ -85,20 +85,21 @@ SELECT t.tgrelid::regclass, format('its trigger %I sees the rows that change', t
 FROM pg_trigger t WHERE t.tgrelid IN (SELECT oid FROM part) AND NOT t.tgisinternal AND t.tgparentid = 0
   AND t.tgfoid <> 'dp_rdr.keep_cell()'::regprocedure)sql"},
     {"critical", R"sql( -- who changes his cell has the totals of both
-SELECT c.relation::regclass, CASE
+SELECT p.oid::regclass, CASE
          WHEN g.oid IS NULL THEN 'has a partition, and no trigger keeps its rows in their cells'
          WHEN g.tgenabled <> 'A' THEN format('its trigger %I does not fire always', g.tgname)
          ELSE format('its trigger %I fires behind %I, and may move a row to another cell', o.tgname, g.tgname) END,
-       CASE WHEN g.oid IS NULL THEN format('SELECT dp_unset_partition(%L); -- or dp_set_partition(), which makes the trigger', c.relation::regclass)
-            WHEN g.tgenabled <> 'A' THEN format('ALTER TABLE %s ENABLE ALWAYS TRIGGER %I;', c.relation::regclass, g.tgname)
+       CASE WHEN g.oid IS NULL AND p.oid <> c.relation::oid THEN format('ALTER TABLE %s NO INHERIT %s;', p.oid::regclass, c.relation::regclass)
+            WHEN g.oid IS NULL THEN format('SELECT dp_unset_partition(%L); -- or dp_set_partition(), which makes the trigger', c.relation::regclass)
+            WHEN g.tgenabled <> 'A' THEN format('ALTER TABLE %s ENABLE ALWAYS TRIGGER %I;', p.oid::regclass, g.tgname)
             ELSE format('ALTER TRIGGER %I ON %s RENAME TO %I;', o.tgname, o.tgrelid::regclass, 'a' || o.tgname) END
-FROM dp_rdr.partition c
-LEFT JOIN pg_trigger g ON g.tgrelid = c.relation::oid AND g.tgfoid = 'dp_rdr.keep_cell()'::regprocedure
+FROM dp_rdr.partition c JOIN part p ON p.relation = c.relation::oid
+LEFT JOIN pg_trigger g ON g.tgrelid = p.oid AND g.tgfoid = 'dp_rdr.keep_cell()'::regprocedure
 LEFT JOIN LATERAL (
-  SELECT t.tgname, t.tgrelid FROM pg_trigger t JOIN part p ON p.oid = t.tgrelid AND p.relation = c.relation::oid
-  WHERE NOT t.tgisinternal AND t.tgtype & 19 = 19 AND t.tgname::text COLLATE "C" > g.tgname::text
+  SELECT t.tgname, t.tgrelid FROM pg_trigger t
+  WHERE t.tgrelid = p.oid AND NOT t.tgisinternal AND t.tgtype & 19 = 19 AND t.tgname::text COLLATE "C" > g.tgname::text
   ORDER BY t.tgname LIMIT 1) o ON true
-WHERE c.column_name IS NOT NULL AND c.relation::oid IN (SELECT relation FROM part)
+WHERE c.column_name IS NOT NULL AND c.place IS NULL
   AND (g.oid IS NULL OR g.tgenabled <> 'A' OR o.tgname IS NOT NULL))sql"},
     {"warning", R"sql( -- functions that are reached instead of ours when their arguments match better
 SELECT p.oid::regprocedure, 'has the name of a function of dp_rdr and may be called in its place',

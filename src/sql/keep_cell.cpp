@@ -20,7 +20,7 @@ struct Kept {
 
 static Kept read_arguments(const TriggerData *data) {
     char **arguments = data->tg_trigger->tgargs;
-    if (data->tg_trigger->tgnargs != 4)
+    if (data->tg_trigger->tgnargs < 4)
         elog(ERROR, "dp_rdr.keep_cell is called by dp_set_partition() alone");
     Kept kept = {};
     kept.column = static_cast<AttrNumber>(SPI_fnumber(RelationGetDescr(data->tg_relation), arguments[0]));
@@ -70,6 +70,32 @@ static bool is_same_cell(const Kept &kept, Datum old_value, bool old_null, Datum
     return old_null == new_null && (old_null || datum_image_eq(old_value, new_value, by_value, length));
 }
 
+static bool is_same_value(TupleDesc desc, AttrNumber column, HeapTuple before, HeapTuple after) {
+    bool old_null, new_null;
+    const Datum old_value = heap_getattr(before, column, desc, &old_null);
+    const Datum new_value = heap_getattr(after, column, desc, &new_null);
+    const Form_pg_attribute attribute = TupleDescAttr(desc, column - 1);
+    return old_null == new_null &&
+           (old_null || datum_image_eq(old_value, new_value, attribute->attbyval, attribute->attlen));
+}
+
+// Two units would else exchange their cells.
+static void check_unit(const TriggerData *data) {
+    TupleDesc desc = RelationGetDescr(data->tg_relation);
+    for (int i = 4; i < data->tg_trigger->tgnargs; i++) {
+        const char *name = data->tg_trigger->tgargs[i];
+        const int column = SPI_fnumber(desc, name);
+        if (column <= 0 || is_same_value(desc, static_cast<AttrNumber>(column), data->tg_trigtuple, data->tg_newtuple))
+            continue;
+        refuse_with(ERRCODE_CHECK_VIOLATION,
+                    psprintf("a row of %s, which has a partition, would be of another unit",
+                             RelationGetRelationName(data->tg_relation)),
+                    psprintf("Column %s says whose it is. Delete the row and insert it anew if its value was wrong: it then counts as "
+                             "a change of both units.",
+                             quote_identifier(name)));
+    }
+}
+
 DP_FUNCTION(dp_keep_cell) {
     if (!CALLED_AS_TRIGGER(fcinfo))
         elog(ERROR, "dp_rdr.keep_cell is a trigger");
@@ -89,6 +115,7 @@ DP_FUNCTION(dp_keep_cell) {
                     psprintf("Column %s says which total the row belongs to. Delete the row and insert it anew if its "
                              "value was wrong: it then counts as a change of one unit.",
                              quote_identifier(data->tg_trigger->tgargs[0])));
+    check_unit(data);
     return PointerGetDatum(data->tg_newtuple);
 }
 

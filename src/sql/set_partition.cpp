@@ -28,11 +28,9 @@ static bool is_moment_type(Oid type) {
     return type == DATEOID || type == TIMESTAMPOID || type == TIMESTAMPTZOID;
 }
 
-static void check_column(Oid relation, AttrNumber column, const char *name) {
-    const char *table = qualified_name(relation);
-    if (column <= 0)
-        refuse_with(ERRCODE_UNDEFINED_COLUMN, psprintf("column \"%s\" of %s does not exist", name, table));
-    if (get_attgenerated(relation, column) != '\0')
+static void check_column(Oid relation, AttrNumber column, const Partition &partition) {
+    const char *table = qualified_name(relation), *name = partition.column;
+    if (partition.place == 0 && get_attgenerated(relation, column) != '\0')
         refuse_form(psprintf("column \"%s\" of %s is generated", name, table),
                     "A trigger could not see its value. Partition by a column that is written once.");
     Oid type, collation;
@@ -43,15 +41,22 @@ static void check_column(Oid relation, AttrNumber column, const char *name) {
                     "Partition by a column that takes different texts for different.");
 }
 
-// Whose rows are units, here alone, and without children that have rows of their own.
-static void check_table(Oid relation) {
-    refuse_by("SELECT '0A000', format('a unit of %s is no row', t.relation), "
-              "NULL, 'A partition is of tables of which each row is one individual, in this version.' "
-              "FROM dp_rdr.protected_table t JOIN dp_rdr.privacy_domain d ON d.id = t.domain "
-              "WHERE t.relation::oid = $1 AND (d.unit_types IS NOT NULL OR t.unit IS NOT NULL)",
-              relation);
+// Returns the place of the column among those that name a unit; 0: it is none, and each unit has one row of the table.
+static int place_of_column(const catalog::UnitPath *path, Oid relation, AttrNumber column) {
+    for (int i = 0; path != nullptr && path->direct && i < path->ncolumns; i++)
+        if (path->columns[i] == column)
+            return i + 1;
+    if (path != nullptr && (!path->direct || !catalog::covers_key(relation, path->ncolumns, path->columns)))
+        refuse_form(psprintf("a unit may have several rows of %s, and so several cells", qualified_name(relation)),
+                    "Partition by a column that names the unit, as with unit => 'person, month', or by one of a table that has one row "
+                    "for each unit, by a key.");
+    return 0;
+}
+
+// Without children that have rows of their own, where a trigger is to see them.
+static void check_table(Oid relation, int place) {
     const char *table = qualified_name(relation);
-    if (get_rel_relkind(relation) == RELKIND_RELATION && has_subclass(relation) &&
+    if (place == 0 && get_rel_relkind(relation) == RELKIND_RELATION && has_subclass(relation) &&
         find_inheritance_children(relation, NoLock) != NIL)
         refuse_form(psprintf("%s has inheritance children", table), "A trigger on it would not see their rows.");
     if (catalog::has_foreign_table(find_all_inheritors(relation, AccessShareLock, nullptr)) ||
@@ -107,7 +112,7 @@ static int64 number_of(const char *text, const char *name) {
         refuse_with(ERRCODE_NULL_VALUE_NOT_ALLOWED, psprintf("%s must not be null where cells are of numbers", name),
                     "Pass the least and the largest number that has a cell of its own: since => '0', until => '99'.");
     const int64 number = DatumGetInt64(DirectFunctionCall1(int8in, CStringGetDatum(text)));
-    constexpr int64 most = INT64CONST(1) << 60;
+    constexpr int64 most = INT64CONST(1) << 53; // conditions are read as doubles
     if (number > most || number < -most)
         refuse_value(psprintf("%s is %s, and must be from " INT64_FORMAT " to " INT64_FORMAT, name, text, -most, most));
     return number;
@@ -179,7 +184,7 @@ static void check_condition(const Partition &partition) {
     touched.others = touched.begun = partition.others(); // one cell of several
     touched.n = 1;
     touched.first[0] = touched.last[0] = partition.first;
-    (void)query::canonical_condition(catalog::condition_on(partition, touched), partition.relation, "partition");
+    (void)query::canonical_condition(catalog::condition_on(partition, touched, partition.column), partition.relation, "partition");
 }
 
 // ---- declaring it --------------------------------------------------------------------------------------------------
@@ -187,39 +192,53 @@ static void check_condition(const Partition &partition) {
 static void store(const Visit &visit, const Partition &partition) {
     const bool list = partition.values != nullptr;
     run(visit,
-        "INSERT INTO dp_rdr.partition AS p (domain, version, relation, column_name, column_type, period, width, first, last, cells, fresh) "
-        "SELECT t.domain, 1, t.relation, $2, $3, $4, $5, $6, $7, $8, $9 FROM dp_rdr.protected_table t WHERE t.relation::oid = $1 "
+        "INSERT INTO dp_rdr.partition AS p (domain, version, relation, column_name, column_type, period, width, first, last, cells, fresh, place) "
+        "SELECT t.domain, 1, t.relation, $2, $3, $4, $5, $6, $7, $8, $9, $10 FROM dp_rdr.protected_table t WHERE t.relation::oid = $1 "
         "ON CONFLICT (domain) DO UPDATE SET version = p.version + 1, relation = EXCLUDED.relation, column_name = EXCLUDED.column_name, "
         "column_type = EXCLUDED.column_type, period = EXCLUDED.period, width = EXCLUDED.width, first = EXCLUDED.first, "
-        "last = EXCLUDED.last, cells = EXCLUDED.cells, fresh = EXCLUDED.fresh",
+        "last = EXCLUDED.last, cells = EXCLUDED.cells, fresh = EXCLUDED.fresh, place = EXCLUDED.place",
         partition.relation, partition.column, partition.type,
         partition.period ? privacy::name_of(*partition.period) : static_cast<const char *>(nullptr),
         if_given(partition.width > 0, partition.width), partition.first,
         if_given(!partition.period, partition.last),
-        list ? Typed::array(TEXTARRAYOID, partition.values) : Typed{TEXTARRAYOID, Datum{0}}, partition.fresh);
+        list ? Typed::array(TEXTARRAYOID, partition.values) : Typed{TEXTARRAYOID, Datum{0}}, partition.fresh,
+        if_given(partition.place > 0, partition.place));
 }
 
+// The table that has it may be another one with data of the same units.
 static void drop_trigger(Oid relation) {
-    run_as(catalog::relation_owner(relation),
-           psprintf("DROP TRIGGER IF EXISTS %s ON %s", trigger_name, qualified_name(relation)));
+    Visit visit = Visit::read();
+    const bool is_there = run(visit,
+                              "SELECT c.relation::oid FROM dp_rdr.partition c JOIN dp_rdr.protected_table t ON t.domain = c.domain "
+                              "WHERE t.relation::oid = $1 AND c.column_name IS NOT NULL",
+                              relation) > 0;
+    const Oid table = is_there ? catalog::value_at<Oid>(0, 1) : InvalidOid;
+    visit.leave();
+    if (is_there && get_rel_name(table) != nullptr)
+        run_as(catalog::relation_owner(table),
+               psprintf("DROP TRIGGER IF EXISTS %s ON %s", trigger_name, qualified_name(table)));
 }
 
-// Its arguments say which cell a row is in, so that it reads no catalog.
-static void make_trigger(const Partition &partition) {
+// Its arguments say which cell a row is in, and what names its unit, so that it reads no catalog.
+static void make_trigger(const Partition &partition, const catalog::UnitPath *path) {
     const char *by = partition.period      ? privacy::name_of(*partition.period)
                      : partition.width > 0 ? psprintf(INT64_FORMAT, partition.width)
                                            : "";
     const Oid owner = catalog::relation_owner(partition.relation);
     const char *table = qualified_name(partition.relation);
+    StringInfoData names;
+    initStringInfo(&names);
+    for (int i = 0; path != nullptr && i < path->ncolumns; i++)
+        appendStringInfo(&names, ", %s", quote_literal_cstr(path->names[i]));
     run_as(owner, psprintf("CREATE TRIGGER %s BEFORE UPDATE ON %s FOR EACH ROW EXECUTE FUNCTION "
-                           "dp_rdr.keep_cell(%s, '%s', '" INT64_FORMAT "', '" INT64_FORMAT "')",
+                           "dp_rdr.keep_cell(%s, '%s', '" INT64_FORMAT "', '" INT64_FORMAT "'%s)",
                            trigger_name, table, quote_literal_cstr(partition.column), by, partition.first,
-                           partition.last));
+                           partition.last, names.data));
     run_as(owner, psprintf("ALTER TABLE %s ENABLE ALWAYS TRIGGER %s", table, trigger_name));
 }
 
 // Says what was spent before, and what the trigger does.
-static void tell_partition(const Partition &partition, bool guarded) {
+static void tell_partition(const Partition &partition, const char *kept) {
     const char *table = qualified_name(partition.relation), *column = quote_identifier(partition.column);
     const char *cells = partition.period ? psprintf("each %s of %s", privacy::name_of(*partition.period), column)
                                          : psprintf("each cell of %s", column);
@@ -232,14 +251,36 @@ static void tell_partition(const Partition &partition, bool guarded) {
               : "";
     ereport(NOTICE,
             (errmsg("from now on %s has the totals of %s for itself", cells, table),
-             errdetail("%s%s",
-                       guarded ? "A trigger refuses updates that move a row to another cell."
-                               : "Nothing refuses updates that move a row to another cell: it then counts in both.",
-                       before),
+             errdetail("%s%s", kept, before),
              spent && partition.period && !partition.fresh
                  ? errhint("fresh => true lets cells to come begin with nothing. It is right if no row that was read before has "
                            "such a value.")
                  : 0));
+}
+
+static const char *text_of_kept(const Partition &partition, const catalog::UnitPath *path, bool guarded) {
+    if (partition.place > 0)
+        return "The column is a part of what names a unit, so no unit moves to another cell.";
+    if (!guarded)
+        return "Nothing refuses updates that move a row to another cell: it then counts in both.";
+    return path == nullptr ? "A trigger refuses updates that move a row to another cell."
+                           : "A trigger refuses updates that move a row to another cell, or to another unit. A query without this "
+                             "table is charged to all cells, and to those to come.";
+}
+
+static catalog::UnitPath *unit_path_of(Oid relation) {
+    catalog::Reading reading = catalog::Reading::open();
+    StringInfoData versions;
+    initStringInfo(&versions);
+    catalog::UnitPath *path = catalog::read_unit_path(reading, relation, &versions);
+    reading.close();
+    return path;
+}
+
+static void check_fresh(const Partition &partition, const catalog::UnitPath *path) {
+    if (partition.fresh && path != nullptr && partition.place == 0)
+        refuse_value("fresh does not go with a table of units",
+                     "A query without this table may have read any of them, whatever cell they are in.");
 }
 
 DP_CALL(dp_set_partition) {
@@ -252,36 +293,42 @@ DP_CALL(dp_set_partition) {
     const bool guarded = PG_ARGISNULL(6) || PG_GETARG_BOOL(6);
     LockRelationOid(relation, AccessShareLock);
     const AttrNumber column = get_attnum(relation, partition.column);
-    check_table(relation);
-    check_column(relation, column, partition.column);
+    if (column <= 0)
+        refuse_with(ERRCODE_UNDEFINED_COLUMN,
+                    psprintf("column \"%s\" of %s does not exist", partition.column, qualified_name(relation)));
+    const catalog::UnitPath *path = unit_path_of(relation);
+    partition.place = place_of_column(path, relation, column);
+    check_fresh(partition, path);
+    check_table(relation, partition.place);
+    check_column(relation, column, partition);
     partition.type = format_type_be(get_atttype(relation, column));
     set_cells(&partition, get_atttype(relation, column), text_argument(fcinfo, 2), text_argument(fcinfo, 3),
               text_argument(fcinfo, 4));
     check_condition(partition);
     drop_trigger(relation);
-    if (guarded)
-        make_trigger(partition);
+    if (guarded && partition.place == 0)
+        make_trigger(partition, path);
     Visit visit = Visit::write();
     lock_declarations(visit, relation);
     check_owns_domain(visit, relation, caller);
     check_bound(visit, relation);
     store(visit, partition);
     visit.leave();
-    tell_partition(partition, guarded);
+    tell_partition(partition, text_of_kept(partition, path, guarded));
     PG_RETURN_VOID();
 }
 
 DP_CALL(dp_unset_partition) {
     require_first(fcinfo, 1);
     const Oid relation = protected_relation(PG_GETARG_OID(0));
+    drop_trigger(relation);
     if (change(relation,
                "UPDATE dp_rdr.partition p SET version = p.version + 1, column_name = NULL, column_type = NULL, period = NULL, "
-               "width = NULL, first = NULL, last = NULL, cells = NULL, fresh = false FROM dp_rdr.protected_table t "
+               "width = NULL, first = NULL, last = NULL, cells = NULL, fresh = false, place = NULL FROM dp_rdr.protected_table t "
                "WHERE t.relation::oid = $1 AND p.domain = t.domain AND p.column_name IS NOT NULL",
                relation) == 0)
         refuse_state(psprintf("%s has no partition", qualified_name(relation)),
                      "dp_set_partition() declares one.");
-    drop_trigger(relation);
     PG_RETURN_VOID();
 }
 

@@ -1,0 +1,136 @@
+-- Partitions of units: by a column that is a part of what names them, or by one of a table that has one row for each.
+\set SHOW_CONTEXT never
+SET SESSION AUTHORIZATION regress_controller;
+SET client_min_messages = warning;
+-- A unit is a person in a month. Each has 4 visits, and 2 samples of each visit; there are 5 months and 20 people.
+CREATE TABLE cu_visits (id integer PRIMARY KEY, pid integer, month date, cost integer);
+INSERT INTO cu_visits SELECT i, i / 20, date '2026-01-01' + (i / 4 % 5) * interval '1 month', i % 10 FROM generate_series(0, 399) i;
+CREATE TABLE cu_samples (visit integer REFERENCES cu_visits, level integer);
+INSERT INTO cu_samples SELECT i / 2, i % 7 FROM generate_series(0, 799) i;
+CREATE TABLE cu_notes (who integer, since date, words text);
+INSERT INTO cu_notes SELECT DISTINCT pid, month, 'w' FROM cu_visits;
+SELECT dp_protect('cu_visits', 'cu_visits_dp', unit => 'pid, month', max_rows => 4);
+SELECT dp_protect('cu_samples', 'cu_samples_dp', unit => 'visit -> cu_visits(id)', max_rows => 8);
+SELECT dp_protect('cu_notes', 'cu_notes_dp', unit => 'who, since -> cu_visits (pid, month)', max_rows => 1);
+SELECT dp_grant(v::regclass, 'regress_analyst', tau => 1e-9, epsilon_max => 100) FROM unnest('{cu_visits_dp,cu_samples_dp,cu_notes_dp}'::text[]) v;
+SELECT dp_set_odometer('cu_visits', epsilon_total => 10000000), dp_set_groups('cu_visits', 'cost', '{0,1,2,3}');
+-- What no partition is of.
+SELECT attempt(format('SELECT dp_set_partition(%L, %L, by => %L, since => %L%s)', t, c, b, s, more)) FROM (VALUES
+    ('cu_visits', 'cost', '2', '0', ', until => ''9'''), ('cu_samples', 'level', '2', '0', ', until => ''9'''), ('cu_visits', 'nothing', 'month', '2026-01-01', '')) v (t, c, b, s, more);
+RESET client_min_messages;
+SELECT dp_set_partition('cu_visits', 'month', by => 'month', since => '2026-02-01');
+SELECT tgname FROM pg_trigger WHERE tgrelid IN ('cu_visits'::regclass, 'cu_samples'::regclass) AND NOT tgisinternal;
+SELECT finding FROM dp_audit() WHERE object ~ 'cu_' AND finding ~ 'partition|cell';
+RESET SESSION AUTHORIZATION;
+-- Which cells an answer was charged to, and whether it is that of the tables. Epsilon is large: in 10^10 runs no noise is 8 or more.
+CREATE FUNCTION cu_asked(query text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+    n numeric;
+    exact numeric;
+    last bigint = (SELECT max(id) FROM dp_rdr.ledger_row);
+    cells jsonb;
+BEGIN
+    SET SESSION AUTHORIZATION regress_analyst;
+    EXECUTE 'SELECT ' || query INTO n;
+    RESET SESSION AUTHORIZATION;
+    EXECUTE 'SELECT ' || replace(query, '_dp', '') INTO exact;
+    SELECT l.parameters -> 'cells' INTO cells FROM dp_rdr.ledger_row l WHERE id > coalesce(last, 0) ORDER BY id DESC LIMIT 1;
+    RETURN CASE WHEN abs(n - exact) < 8 THEN exact || ' of ' ELSE n || ' and not ' || exact || ' of ' END || CASE WHEN cells IS NULL THEN 'all, and to come' ELSE coalesce(CASE WHEN cells -> 'ranges' -> -1 -> 1 = cells -> 'begun'
+        THEN regexp_replace(cells ->> 'names', ' \.\. [^,.]*$', ' .. now') ELSE cells ->> 'names' END, 'all') END;
+EXCEPTION WHEN OTHERS THEN
+    RESET SESSION AUTHORIZATION;
+    RETURN sqlstate || ' ' || sqlerrm;
+END $$;
+SELECT q, cu_asked(q) FROM unnest(ARRAY[
+    $$count(*) FROM cu_visits_dp$$,
+    $$count(*) FROM cu_visits_dp WHERE month = '2026-03-01'$$,
+    $$count(*) FROM cu_visits_dp WHERE month < '2026-02-01'$$,
+    $$count(*) FROM cu_visits_dp WHERE month >= '2026-02-01' AND month < '2026-04-01' AND cost > 3$$,
+    $$count(DISTINCT (pid, month)) FROM cu_visits_dp WHERE month >= '2026-04-01'$$,
+    $$sum(n) FROM (SELECT cost, count(*) n FROM cu_visits_dp WHERE month = '2026-03-01' AND cost < 4 GROUP BY cost) g$$,
+    -- by a path, whose own columns are not the month; and where the other table is joined
+    $$count(*) FROM cu_samples_dp WHERE level > 2$$,
+    $$count(*) FROM cu_samples_dp s JOIN cu_visits_dp v ON v.id = s.visit WHERE v.month = '2026-03-01'$$,
+    $$count(*) FROM cu_visits_dp v JOIN cu_notes_dp n ON n.who = v.pid AND n.since = v.month WHERE n.since = '2026-03-01'$$,
+    $$count(*) FROM cu_visits_dp v JOIN cu_notes_dp n ON n.who = v.pid AND n.since = v.month AND v.month > '2026-04-01'$$,
+    -- the nullable side says nothing of the unit
+    $$count(*) FROM cu_visits_dp v LEFT JOIN cu_notes_dp n ON n.who = v.pid AND n.since = v.month AND n.since = '2026-03-01'$$,
+    $$count(*) FROM cu_visits_dp v LEFT JOIN cu_notes_dp n ON n.who = v.pid AND n.since = v.month WHERE n.since = '2026-03-01'$$,
+    $$count(*) FROM cu_visits_dp v LEFT JOIN cu_notes_dp n ON n.who = v.pid AND n.since = v.month WHERE v.month = '2026-03-01'$$,
+    $$count(*) FROM cu_visits_dp v WHERE EXISTS (SELECT FROM cu_notes_dp n WHERE n.who = v.pid AND n.since = v.month AND n.since = '2026-03-01')$$,
+    $$count(*) FROM cu_visits_dp v WHERE v.month = '2026-03-01' AND EXISTS (SELECT FROM cu_notes_dp n WHERE n.who = v.pid AND n.since = v.month)$$,
+    -- one row for each unit below
+    $$count(*) FROM (SELECT pid, month, count(*) n FROM cu_visits_dp WHERE month = '2026-03-01' GROUP BY pid, month) u WHERE n > 3$$,
+    $$count(*) FROM (SELECT pid, month, count(*) n FROM cu_visits_dp GROUP BY pid, month) u WHERE month = '2026-03-01' AND n > 3$$,
+    $$count(*) FROM (SELECT pid, month, count(*) FILTER (WHERE month = '2026-03-01') n FROM cu_visits_dp GROUP BY pid, month) u WHERE n = 0$$,
+    -- FILTER of all aggregates
+    $$count(*) FILTER (WHERE month = '2026-03-01') FROM cu_visits_dp$$,
+    $$a + b FROM (SELECT count(*) FILTER (WHERE month = '2026-03-01') a, count(*) FILTER (WHERE month = '2026-05-01') b FROM cu_visits_dp) o$$,
+    $$a + b FROM (SELECT count(*) FILTER (WHERE month = '2026-03-01') a, count(*) b FROM cu_visits_dp) o$$]) WITH ORDINALITY o (q, n) ORDER BY n;
+SELECT dp_verify_ledger('cu_visits', true);
+-- A cell is denied under the name that the view has for the column.
+SET SESSION AUTHORIZATION regress_controller;
+SET client_min_messages = warning;
+SELECT dp_unset_partition('cu_samples');
+SELECT dp_set_odometer('cu_visits', epsilon_total => 3000), dp_set_partition('cu_visits', 'month', by => 'month', since => '2026-02-01', fresh => true);
+SET SESSION AUTHORIZATION regress_analyst;
+\set VERBOSITY default
+SELECT count(*) > 0 AS answered FROM cu_visits_dp WHERE month = '2026-03-01';
+SET SESSION AUTHORIZATION regress_controller;
+SELECT dp_unset_partition('cu_visits');
+
+-- A person has a ward, in the one row that is his.
+CREATE TABLE cu_people (pid integer PRIMARY KEY, ward text, card integer UNIQUE NOT NULL);
+INSERT INTO cu_people SELECT i, (ARRAY['a', 'b', 'c', NULL])[i % 4 + 1], 100 + i FROM generate_series(0, 39) i;
+CREATE TABLE cu_stays (person integer, days integer);
+INSERT INTO cu_stays SELECT i / 3, i % 9 FROM generate_series(0, 119) i;
+CREATE TABLE cu_scans (card integer, level integer);
+INSERT INTO cu_scans SELECT 100 + i / 2, i % 5 FROM generate_series(0, 79) i;
+SELECT dp_protect('cu_people', 'cu_people_dp', unit => 'pid');
+SELECT dp_protect('cu_stays', 'cu_stays_dp', unit => 'person -> cu_people', max_rows => 3);
+SELECT dp_protect('cu_scans', 'cu_scans_dp', unit => 'card -> cu_people (card)', max_rows => 2);
+SELECT dp_grant(v::regclass, 'regress_analyst', tau => 1e-9, epsilon_max => 100) FROM unnest('{cu_people_dp,cu_stays_dp,cu_scans_dp}'::text[]) v;
+SELECT dp_set_odometer('cu_people', epsilon_total => 10000000), dp_set_groups('cu_people', 'ward', '{a,b}'), dp_set_groups('cu_stays', 'days', '{1,2}');
+SELECT attempt($$SELECT dp_set_partition('cu_stays', 'days')$$), attempt($$SELECT dp_set_partition('cu_people', 'ward', fresh => true)$$),
+    attempt($$SELECT dp_set_partition('cu_people', 'ward')$$);
+RESET client_min_messages;
+SELECT dp_set_partition('cu_people', 'ward');
+RESET SESSION AUTHORIZATION;
+SELECT q, cu_asked(q) FROM unnest(ARRAY[
+    $$count(*) FROM cu_people_dp$$,
+    $$count(*) FROM cu_people_dp WHERE ward = 'a'$$,
+    $$count(*) FROM cu_people_dp WHERE ward <> 'a'$$,
+    -- without the table nobody can tell whose ward it is
+    $$count(*) FROM cu_stays_dp$$,
+    $$count(*) FROM cu_stays_dp s JOIN cu_people_dp p ON p.pid = s.person WHERE p.ward = 'a'$$,
+    $$count(*) FROM cu_people_dp p LEFT JOIN cu_stays_dp s ON p.pid = s.person WHERE p.ward = 'a'$$,
+    $$count(*) FROM cu_stays_dp s LEFT JOIN cu_people_dp p ON p.pid = s.person WHERE p.ward = 'a'$$,
+    $$count(*) FROM cu_stays_dp s LEFT JOIN cu_people_dp p ON p.pid = s.person AND p.ward = 'a'$$,
+    $$count(*) FROM cu_stays_dp s WHERE EXISTS (SELECT FROM cu_people_dp p WHERE p.pid = s.person AND p.ward = 'a')$$,
+    $$count(*) FROM cu_people_dp p WHERE p.ward = 'b' AND EXISTS (SELECT FROM cu_stays_dp s WHERE p.pid = s.person)$$,
+    $$count(*) FROM cu_people_dp p JOIN cu_people_dp o ON o.pid = p.pid WHERE o.ward = 'a' AND p.ward <> 'b'$$,
+    -- by another key the way leads over the table
+    $$count(*) FROM cu_scans_dp$$,
+    $$count(*) FROM cu_scans_dp s JOIN cu_people_dp p ON p.card = s.card WHERE p.ward = 'a'$$,
+    $$count(*) FROM (SELECT p.pid, count(*) n FROM cu_people_dp p JOIN cu_stays_dp s ON s.person = p.pid WHERE p.ward = 'b' GROUP BY p.pid) u WHERE n > 1$$,
+    $$count(*) FROM (SELECT p.pid, p.ward, count(*) n FROM cu_people_dp p JOIN cu_stays_dp s ON s.person = p.pid GROUP BY p.pid, p.ward) u WHERE n > 1 AND ward = 'b'$$,
+    $$sum(n) FROM (SELECT ward, count(*) n FROM cu_people_dp WHERE ward < 'c' COLLATE "C" GROUP BY ward) g$$]) WITH ORDINALITY o (q, n) ORDER BY n;
+SELECT dp_verify_ledger('cu_people', true);
+-- The trigger refuses another ward, and another person. A key that is gone ends it.
+SET SESSION AUTHORIZATION regress_controller;
+\set VERBOSITY default
+UPDATE cu_people SET ward = 'b' WHERE pid = 0;
+UPDATE cu_people SET pid = 1000 WHERE pid = 0;
+UPDATE cu_people SET card = 1000 WHERE pid = 0;
+ALTER TABLE cu_people DROP CONSTRAINT cu_people_pkey;
+RESET SESSION AUTHORIZATION;
+SELECT cu_asked($$count(*) FROM cu_people_dp WHERE ward = 'a'$$);
+SET SESSION AUTHORIZATION regress_controller;
+SELECT dp_unset_partition('cu_stays');
+UPDATE cu_people SET ward = 'b' WHERE pid = 0;
+-- Nothing stays that others count.
+SET client_min_messages = error;
+DROP TABLE cu_samples, cu_notes, cu_visits, cu_stays, cu_scans, cu_people CASCADE;
+RESET client_min_messages;
+RESET SESSION AUTHORIZATION;
+DROP FUNCTION cu_asked;
