@@ -10,6 +10,7 @@
 #include "query/limits.hpp"
 #include "query/total.hpp"
 #include "rows/nodes.hpp"
+#include "rows/rising.hpp"
 
 namespace dp::rows {
 
@@ -43,17 +44,206 @@ static Bitmapset *cells_of_span(const Cells &cells, const Span &span) {
     return !partition.period && last > partition.last ? bms_add_member(found, 0) : found;
 }
 
-// A comparison of the column that may hold; one with several constants leaves the cells of each.
-static Bitmapset *cells_of_comparison(const Cells &cells, const Comparison &comparison) {
-    Bitmapset *found = nullptr;
+// ---- evaluating ----------------------------------------------------------------------------------------------------
+
+namespace {
+// Evaluates an expression over the column, on values of it.
+struct Trial {
+    EState *state;
+    TupleTableSlot *slot;
+    ExprState *test;
+};
+} // namespace
+
+static Node *as_first_column(Node *node, void *) {
+    if (node == nullptr)
+        return nullptr;
+    if (!IsA(node, Var))
+        return border::mutate_expression(node, as_first_column, nullptr);
+    auto *column = castNode(Var, another(node));
+    column->varno = 1;
+    column->varattno = 1;
+    return reinterpret_cast<Node *>(column);
+}
+
+static Trial begin_trial(const Cells &cells, Node *total) {
+    TupleDesc desc = CreateTemplateTupleDesc(1);
+    TupleDescInitEntry(desc, 1, "value", cells.column->vartype, cells.column->vartypmod, 0);
+    Trial trial = {CreateExecutorState(), MakeSingleTupleTableSlot(desc, &TTSOpsVirtual), nullptr};
+    GetPerTupleExprContext(trial.state)->ecxt_scantuple = trial.slot;
+    trial.test = ExecPrepareExpr(reinterpret_cast<Expr *>(as_first_column(total, nullptr)), trial.state);
+    return trial;
+}
+
+// Returns 1 or 0; -1: it is NULL.
+static int result_of(const Trial &trial, Datum value, bool isnull) {
+    ExprContext *context = GetPerTupleExprContext(trial.state);
+    ExecClearTuple(trial.slot);
+    trial.slot->tts_values[0] = value;
+    trial.slot->tts_isnull[0] = isnull;
+    ExecStoreVirtualTuple(trial.slot);
+    const Datum result = ExecEvalExprSwitchContext(trial.test, context, &isnull);
+    ResetExprContext(context);
+    return isnull ? -1 : DatumGetBool(result) ? 1 : 0;
+}
+
+static void end_trial(const Trial &trial) {
+    ExecDropSingleTupleTableSlot(trial.slot);
+    FreeExecutorState(trial.state);
+}
+
+// ---- rising expressions --------------------------------------------------------------------------------------------
+
+// The cells in their order: 0 is what lies before the first, and of numbers one more is what lies behind the last.
+static int last_place(const Cells &cells) {
+    return cells.partition->period ? cells.n - 1 : cells.n;
+}
+
+// Returns the first value at a place, less some. A value beyond the type's ends becomes the end.
+static Datum value_at(const Cells &cells, int place, int64 less) {
+    constexpr int64 day = INT64CONST(86400000000);
+    const Partition &partition = *cells.partition;
+    const Oid type = getBaseType(cells.column->vartype);
+    const int64 cell = partition.others() + place;
+    int64 number = partition.period ? privacy::begin_at(*partition.period, cell) : cell * partition.width;
+    if (type == TIMESTAMPOID || type == TIMESTAMPTZOID)
+        number *= day;
+    number -= less;
+    if (type == INT2OID)
+        return Int16GetDatum(static_cast<int16>(Max(Min(number, PG_INT16_MAX), PG_INT16_MIN)));
+    if (type == INT4OID || type == DATEOID)
+        return Int32GetDatum(static_cast<int32>(Max(Min(number, PG_INT32_MAX), PG_INT32_MIN)));
+    return Int64GetDatum(number);
+}
+
+namespace {
+// Says where a comparison that holds from some value on (>=, >) begins to.
+struct Reach {
+    int first_in; // the first place with a value of which it holds; behind the last: none
+    int last_out; // the last one with a value of which it does not: the first has one always
+};
+} // namespace
+
+// False: it is NULL somewhere.
+static bool find_reach(const Cells &cells, const Trial &trial, Reach *reach) {
+    const int last = last_place(cells);
+    int low = 0, high = cells.partition->period ? last + 1 : last; // what lies behind the last has the largest value
+    while (low < high) {
+        const int middle = (low + high) / 2, result = result_of(trial, value_at(cells, middle + 1, 1), false);
+        if (result < 0)
+            return false;
+        (result > 0 ? high : low) = result > 0 ? middle : middle + 1;
+    }
+    reach->first_in = low;
+    low = 0;
+    high = last;
+    while (low < high) {
+        const int middle = (low + high + 1) / 2, result = result_of(trial, value_at(cells, middle, 0), false);
+        if (result < 0)
+            return false;
+        (result > 0 ? high : low) = result > 0 ? middle - 1 : middle;
+    }
+    reach->last_out = low;
+    return true;
+}
+
+static bool try_reach(const Cells &cells, const Comparison &comparison, const Const *constant, int strategy, Reach *reach) {
+    const Oid type = exprType(comparison.expression);
+    const Oid family = lookup_type_cache(type, TYPECACHE_BTREE_OPFAMILY)->btree_opf;
+    const Oid op = get_opfamily_member(family, type, constant->consttype, static_cast<int16>(strategy));
+    if (!OidIsValid(op))
+        return false;
+    Node *test = reinterpret_cast<Node *>(make_opclause(
+        op, BOOLOID, false, reinterpret_cast<Expr *>(another(comparison.expression)),
+        reinterpret_cast<Expr *>(copyObject(const_cast<Const *>(constant))), InvalidOid, comparison.collation));
+    query::RowCost cost = {};
+    const Trial trial = begin_trial(cells, query::make_total(test, nullptr, &cost));
+    const bool found = find_reach(cells, trial, reach);
+    end_trial(trial);
+    return found;
+}
+
+static Bitmapset *cells_from_to(const Cells &cells, int first, int last) {
+    if (first > last)
+        return nullptr;
+    Bitmapset *found = bms_add_range(nullptr, first, Min(last, cells.n - 1));
+    return last == cells.n ? bms_add_member(found, 0) : found;
+}
+
+// Returns the cells with a value of which the comparison with one constant is true, or false. Null: nobody knows.
+static bool find_compared(const Cells &cells, const Comparison &comparison, const Const *constant, bool truth, Bitmapset **found) {
+    const int strategy = comparison.strategy, last = last_place(cells);
+    const bool equals = strategy == BTEqualStrategyNumber, rises = strategy > BTEqualStrategyNumber;
+    const bool from = strategy == BTGreaterEqualStrategyNumber || strategy == BTLessStrategyNumber; // the constant itself
+    Reach at = {}, behind = {};
+    if (((equals || from) && !try_reach(cells, comparison, constant, BTGreaterEqualStrategyNumber, &at)) ||
+        (!from && !try_reach(cells, comparison, constant, BTGreaterStrategyNumber, &behind)))
+        return false;
+    const Reach &reach = from ? at : behind;
+    if (equals)
+        *found = truth ? cells_from_to(cells, at.first_in, behind.last_out)
+                       : bms_join(cells_from_to(cells, 0, at.last_out), cells_from_to(cells, behind.first_in, last));
+    else
+        *found = rises == truth ? cells_from_to(cells, reach.first_in, last) : cells_from_to(cells, 0, reach.last_out);
+    return true;
+}
+
+// Moments and dates that the session's clocks take for another are not in the order of instants.
+static bool turns(const Comparison &comparison, const Const *constant) {
+    return exprType(comparison.expression) == TIMESTAMPOID && constant->consttype == TIMESTAMPTZOID && !is_utc();
+}
+
+// IN is true of what equals some constant, and false of what equals none.
+static Bitmapset *cells_of_rising(const Cells &cells, const Comparison &comparison, bool truth) {
+    constexpr int most = 200;
+    const List *constants = constants_of(comparison);
+    Bitmapset *found = truth ? nullptr : cells.all();
+    ListCell *cell;
+    if (list_length(constants) > most)
+        return cells.all();
+    foreach (cell, constants) {
+        Bitmapset *one = nullptr;
+        auto *constant = lfirst_node(Const, cell);
+        if (turns(comparison, constant) || !find_compared(cells, comparison, constant, truth, &one))
+            return cells.all();
+        found = truth ? bms_join(found, one) : bms_int_members(found, one);
+    }
+    return found;
+}
+
+// ---- comparisons ---------------------------------------------------------------------------------------------------
+
+// A comparison of the column itself, by numbers. False: one is too large for a double to tell from its neighbours.
+static bool find_by_numbers(const Cells &cells, const Comparison &comparison, Bitmapset **found) {
+    constexpr double exact = 0x1p52;
     ListCell *cell;
     foreach (cell, constants_of(comparison)) {
         Comparison one = comparison;
         one.constant = lfirst_node(Const, cell);
         one.in = false;
-        found = bms_join(found, cells_of_span(cells, span_of(one, reinterpret_cast<Node *>(cells.column))));
+        const Span span = span_of(one, reinterpret_cast<Node *>(cells.column));
+        for (double end : {span.low, span.high})
+            if (std::fabs(end) > exact && std::fabs(end) != Span::nowhere)
+                return false;
+        *found = bms_join(*found, cells_of_span(cells, span));
     }
-    return found;
+    return true;
+}
+
+// Reads a comparison, or that of which it is the opposite: then `truth` changes.
+static bool read_either(Node *atom, Comparison *comparison, bool *truth) {
+    if (read_comparison(atom, comparison))
+        return true;
+    Node *opposite = another(atom);
+    if (IsA(opposite, OpExpr))
+        castNode(OpExpr, opposite)->opno = get_negator(castNode(OpExpr, opposite)->opno);
+    else if (IsA(opposite, ScalarArrayOpExpr) && !castNode(ScalarArrayOpExpr, opposite)->useOr) {
+        castNode(ScalarArrayOpExpr, opposite)->opno = get_negator(castNode(ScalarArrayOpExpr, opposite)->opno);
+        castNode(ScalarArrayOpExpr, opposite)->useOr = true;
+    } else
+        return false;
+    *truth = !*truth;
+    return read_comparison(opposite, comparison);
 }
 
 // NULL is in the cell of everything else, which has other values as well.
@@ -64,13 +254,19 @@ static Bitmapset *cells_of_order(const Cells &cells, Node *atom, bool truth) {
         return of_column && (test->nulltesttype == IS_NULL) == truth ? bms_make_singleton(0) : cells.all();
     }
     Comparison comparison;
-    Node *holds = atom;
-    if (!truth && IsA(atom, OpExpr)) {
-        holds = another(atom);
-        castNode(OpExpr, holds)->opno = get_negator(castNode(OpExpr, atom)->opno);
+    if (!read_either(atom, &comparison, &truth))
+        return cells.all();
+    const bool of_column = equal(comparison.expression, cells.column);
+    if (!truth && of_column && comparison.strategy != BTEqualStrategyNumber) {
+        constexpr int opposites[] = {0, BTGreaterEqualStrategyNumber, BTGreaterStrategyNumber, 0, BTLessStrategyNumber,
+                                     BTLessEqualStrategyNumber};
+        comparison.strategy = opposites[comparison.strategy];
+        truth = true;
     }
-    return (truth || IsA(atom, OpExpr)) && read_comparison(holds, &comparison) ? cells_of_comparison(cells, comparison)
-                                                                               : cells.all();
+    Bitmapset *found = nullptr;
+    if (truth && of_column && find_by_numbers(cells, comparison, &found))
+        return found;
+    return is_rising(comparison.expression, cells.column) ? cells_of_rising(cells, comparison, truth) : cells.all();
 }
 
 // ---- cells of a list -----------------------------------------------------------------------------------------------
@@ -91,40 +287,15 @@ void read_values(Cells *cells) {
                                                    cells->column->vartypmod);
 }
 
-static Node *as_first_column(Node *node, void *) {
-    if (node == nullptr)
-        return nullptr;
-    if (!IsA(node, Var))
-        return border::mutate_expression(node, as_first_column, nullptr);
-    auto *column = castNode(Var, another(node));
-    column->varno = 1;
-    column->varattno = 1;
-    return reinterpret_cast<Node *>(column);
-}
-
 static Bitmapset *try_values(const Cells &cells, Node *total, bool truth) {
-    TupleDesc desc = CreateTemplateTupleDesc(1);
-    TupleDescInitEntry(desc, 1, "value", cells.column->vartype, cells.column->vartypmod, 0);
-    EState *state = CreateExecutorState();
-    ExprContext *context = GetPerTupleExprContext(state);
-    TupleTableSlot *slot = MakeSingleTupleTableSlot(desc, &TTSOpsVirtual);
-    context->ecxt_scantuple = slot;
-    ExprState *test = ExecPrepareExpr(reinterpret_cast<Expr *>(as_first_column(total, nullptr)), state);
+    const Trial trial = begin_trial(cells, total);
     Bitmapset *found = nullptr;
     for (int i = 0; i + 1 < cells.n; i++) {
         CHECK_FOR_INTERRUPTS();
-        ExecClearTuple(slot);
-        slot->tts_values[0] = cells.values[i];
-        slot->tts_isnull[0] = cells.nulls[i];
-        ExecStoreVirtualTuple(slot);
-        bool isnull;
-        const Datum value = ExecEvalExprSwitchContext(test, context, &isnull);
-        ResetExprContext(context);
-        if (!isnull && DatumGetBool(value) == truth)
+        if (result_of(trial, cells.values[i], cells.nulls[i]) == (truth ? 1 : 0))
             found = bms_add_member(found, i + 1);
     }
-    ExecDropSingleTupleTableSlot(slot);
-    FreeExecutorState(state);
+    end_trial(trial);
     return found;
 }
 
