@@ -51,7 +51,9 @@ SELECT 'beliefs', CASE WHEN o.claim IS NULL THEN 'Nothing bounds what all answer
 UNION ALL
 SELECT 'recognised', CASE WHEN o.claim IS NULL THEN 'Nothing bounds how many of the people somebody recognises by the answers.'
     ELSE format('Of 100 people in these data, somebody who has all these answers, and who takes 1 of 100 others for one of them, recognises '
-                'at most %%s; without any answer it is 1.', trim_scale(ceil(least(o.by_epsilon, coalesce(o.by_rho, o.by_epsilon))::numeric * 10) / 10)) END FROM o
+                'at most %%s; without any answer it is 1.', trim_scale(ceil(least(o.by_epsilon, coalesce(o.by_rho, o.by_epsilon))::numeric * 10) / 10)) END
+  || coalesce((SELECT format(' The total is a promise about the best attack: %%s.', substr(s.value, 9))
+               FROM %1$s.dp_settings($1) s WHERE s.item = 'budget' AND s.name = 'profile' AND s.value LIKE 'attack,%%'), '') FROM o
 UNION ALL
 SELECT 'left', coalesce((
     SELECT concat('Of the totals there is left: ', string_agg(concat(s.name, ' ', s.value), ', ') FILTER (WHERE s.name LIKE '%% left'),

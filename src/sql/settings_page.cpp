@@ -85,8 +85,9 @@ FROM dp_rdr.protected_table t JOIN dp_rdr.privacy_domain d ON d.id = t.domain WH
     R"sql(
 SELECT 'budget', x.name, x.value, NULL
 FROM dp_rdr.protected_table t JOIN dp_rdr.privacy_domain d ON d.id = t.domain, LATERAL (VALUES
-  ('epsilon_total', CASE WHEN d.bound <> 'none' THEN coalesce(d.epsilon_total::text, CASE d.bound WHEN 'filter' THEN NULL ELSE 'none' END) END),
-  ('profile', (d.profile ->> 'kind') || ', epsilon ' || (d.profile ->> 'epsilon')),
+  ('epsilon_total', CASE WHEN d.bound <> 'none' THEN coalesce(d.epsilon_total::text, CASE WHEN d.profile IS NULL THEN 'none' END) END),
+  ('profile', concat((d.profile ->> 'kind') || ', ', 'advantage ' || (d.profile ->> 'advantage') || ', ',
+    'tpr ' || (d.profile ->> 'tpr') || ', fpr ' || (d.profile ->> 'fpr') || ', ', 'epsilon ' || (d.profile ->> 'epsilon'))),
   ('delta_total', CASE WHEN d.bound <> 'none' THEN d.delta_total::text END),
   ('period', d.period),
   ('epsilon_lifetime', CASE WHEN d.period IS NOT NULL THEN coalesce(d.epsilon_lifetime::text, 'none') END),
@@ -96,7 +97,7 @@ FROM dp_rdr.protected_table t JOIN dp_rdr.privacy_domain d ON d.id = t.domain, L
   ('epsilon_pure', CASE WHEN d.bound = 'zcdp' AND d.epsilon_pure > 0 THEN d.epsilon_pure::text END),
   ('rho_total', CASE WHEN d.bound = 'zcdp' THEN d.rho_total::text END),
   ('rho_target', CASE WHEN d.bound = 'zcdp' THEN d.rho_target::text END)) x (name, value)
-WHERE t.relation::oid = $2 AND x.value IS NOT NULL)sql",
+WHERE t.relation::oid = $2 AND x.value <> '')sql",
 
     // Shows the public charges, which decisions about analysts of DP modes read, and what the conditional account has spent.
     R"sql(

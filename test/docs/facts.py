@@ -83,6 +83,25 @@ def check_short_prices():
     return found
 
 
+def check_targets():
+    """a target for attacks | counts in epsilon | counts in rho | the epsilon of that"""
+    found = []
+    psql("""CREATE TABLE target AS SELECT 1 AS x; SELECT dp_protect('target', 'target_dp');""")
+    psql(f"SELECT dp_grant('target_dp', '{ROLE}', tau => 0.95)")
+    left = f"SET ROLE {ROLE}; SELECT answers FROM dp_remaining('SELECT count(*) FROM target_dp')"
+    for target, pure, in_rho, epsilon in table("doc/start.md", "targets"):
+        rate = number(target)
+        wanted = f"advantage => {rate}" if target.startswith("advantage") else f"tpr => {rate / 100}, fpr => 0.01"
+        psql("SELECT dp_set_odometer('target', profile => '{}', epsilon_total => 1)")
+        for bound, shown in (("'filter', delta_total => 0", pure), ("'zcdp', delta_total => 1e-6, delta_conversion => 1e-6", in_rho)):
+            psql("SELECT dp_set_odometer('target', profile => '{}', epsilon_total => 1)")
+            psql(f"SELECT dp_set_odometer('target', {bound}, epsilon_total => 'Infinity', profile => dp_profile('attack', {wanted}))")
+            found += agree(f"{target}, {bound}", shown, psql(left)[0][0])
+        found += agree(f"epsilon of {target}", epsilon, psql(
+            "SELECT round(epsilon_total, 2) FROM dp_odometer('target') WHERE account = 'public'")[0][0])
+    return found
+
+
 def check_shapes():
     """query | m | k1 | epsilon, perhaps with the number before rounding down; at tau 0.95"""
     found = []
@@ -339,7 +358,7 @@ def check_paths():
     return found
 
 
-CHECKS = (check_short_prices, check_shapes, check_accuracy, check_thresholds, check_gaussian, check_remedies,
+CHECKS = (check_short_prices, check_targets, check_shapes, check_accuracy, check_thresholds, check_gaussian, check_remedies,
           check_signatures, check_policy_columns, check_make_targets, check_suites, check_proof, check_limits,
           check_sqlstates, check_names, check_version, check_paths)
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <random>
 #include <utility>
 #include <vector>
 
@@ -201,6 +202,72 @@ TEST(Attack, Extremes) {
         }
     EXPECT_EQ(largest_tpr(std::vector<AttackedLoss>{{3, 0, 0}, {0, 0.01, 0}}, 0.1),
               largest_tpr(AttackedLoss{0, 0.01, 0}, 0.1));
+}
+
+// ---- totals that keep a target -------------------------------------------------------------------------------------
+
+// How many counts of 0.05 fit: in epsilon, through that epsilon under zcdp at 1e-6, and in rho.
+std::vector<long long> counts(const AttackTarget &target) {
+    const Epsilon one = *Epsilon::parse("0.05");
+    const auto total = Epsilon::from_double(target_epsilon(target, 0), Rounding::down);
+    const auto rho = Rho::from_double(target_rho(target, 0, 0), Rounding::down);
+    const auto n = [](auto all, auto each) { return static_cast<long long>(all.units() / each.units()); };
+    const long long pure = n(total, one);
+    return {pure, std::max(pure, n(rho_cap(total, *Delta::parse("0.000001"), Cap::tight), rho_of_pure(one))), n(rho, rho_of_pure(one))};
+}
+
+TEST(AttackTarget, Counts) {
+    using Row = std::vector<long long>;
+    EXPECT_EQ(counts({0.05, 0, 0}), (Row{2, 2, 4}));
+    EXPECT_EQ(counts({0.1, 0, 0}), (Row{4, 4, 16}));
+    EXPECT_EQ(counts({0.25, 0, 0}), (Row{10, 10, 102}));
+    EXPECT_EQ(counts({0.5, 0, 0}), (Row{21, 23, 439}));
+    EXPECT_EQ(counts({0, 0.05, 0.01}), (Row{32, 47, 137}));
+    EXPECT_EQ(counts({0, 0.1, 0.01}), (Row{46, 91, 316}));
+}
+
+double reached(const AttackTarget &target, const AttackedLoss &loss) {
+    return target.advantage > 0 ? largest_advantage(loss) : largest_tpr(loss, target.fpr);
+}
+
+// 10^4 targets: never above, and not far below.
+TEST(AttackTarget, IsNeverPassed) {
+    std::mt19937_64 random(1);
+    std::uniform_real_distribution<double> uniform(0, 1);
+    int kept[2] = {};
+    for (int i = 0; i < 10000; ++i) {
+        const double fpr = std::pow(uniform(random), 4);
+        const AttackTarget target = i % 2 == 0 ? AttackTarget{std::pow(uniform(random), 2), 0, 0}
+                                               : AttackTarget{0, fpr + (1 - fpr) * std::pow(uniform(random), 2), fpr};
+        const double wanted = target.advantage > 0 ? target.advantage : target.tpr;
+        const double delta = i % 3 == 0 ? std::pow(uniform(random), 8) : 0, pure = i % 5 == 0 ? 0.3 * uniform(random) : 0;
+        const double epsilon = target_epsilon(target, delta), rho = target_rho(target, pure, delta);
+        if (epsilon > 0) {
+            ++kept[0];
+            ASSERT_LE(reached(target, {epsilon, 0, delta}), wanted) << i;
+            EXPECT_GT(reached(target, {epsilon + 1e-6, 0, delta}), wanted) << i;
+        }
+        if (rho > 0) {
+            ++kept[1];
+            ASSERT_LE(reached(target, {pure, rho, delta}), wanted) << i;
+            if (i % 40 < 2) {
+                EXPECT_GT(reached(target, {pure, rho * (1 + 1e-6) + 1e-8, delta}), wanted) << i;
+            }
+        }
+    }
+    EXPECT_GT(kept[0], 5000);
+    EXPECT_GT(kept[1], 5000);
+}
+
+TEST(AttackTarget, NothingLeft) {
+    EXPECT_LE(target_epsilon({0.1, 0, 0}, 0.1), 0);
+    EXPECT_LE(target_epsilon({0, 0.2, 0.1}, 0.1), 0);
+    EXPECT_LE(target_epsilon({0, 0.1, 0.1}, 0), 0);
+    EXPECT_EQ(target_rho({0.1, 0, 0}, 0, 0.1), 0);
+    EXPECT_EQ(target_rho({0, 0.1, 0.1}, 0, 0), 0);
+    EXPECT_EQ(target_rho({0.25, 0, 0}, 0.6, 0), 0); // the pure part alone has more
+    EXPECT_GT(target_epsilon({0.25, 0, 0}, 1e-6), 0.5108);
+    EXPECT_LT(target_epsilon({0.25, 0, 0}, 0.1), 0.4);
 }
 
 TEST(Attack, HitRate) {

@@ -345,6 +345,20 @@ TEST(ZcdpFilter, BasicRuleOnlyWhereEveryChargeIsPure) {
     EXPECT_TRUE(charge(&mixed, laplace("0.1"), bound));
 }
 
+// Beside a promise about attacks there is no basic rule: of 0.0128 an epsilon of 1 has 20 counts of 0.05 by the basic rule, and 10 by their rho.
+TEST(ZcdpFilter, PromisesAboutAttacksAreInRhoAlone) {
+    BoundSettings bound = zcdp("1", "1e-6", "0");
+    bound.rho_total = rho("0.0128");
+    for (const bool promise : {false, true}) {
+        bound.rho_alone = promise;
+        Totals totals;
+        int n = 0;
+        while (charge(&totals, laplace("0.05"), bound))
+            n++;
+        EXPECT_EQ(n, promise ? 10 : 20);
+    }
+}
+
 // What a total of 1, 3, 10 answers at tau = 0.95, half of 1e-6 or all of it being for the conversion.
 TEST(ZcdpFilter, HowManyAnswers) {
     const Epsilon price =
