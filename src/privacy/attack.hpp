@@ -20,7 +20,7 @@ double largest_advantage(const AttackedLoss &loss);
 double largest_tpr(const std::vector<AttackedLoss> &losses, double fpr);
 double largest_advantage(const std::vector<AttackedLoss> &losses);
 
-// What no attack may exceed: the advantage, or else the true-positive rate at a false-positive rate.
+// Holds what no attack may exceed: the advantage, or else the true-positive rate at a false-positive rate.
 struct AttackTarget {
     double advantage = 0, tpr = 0, fpr = 0;
 };
