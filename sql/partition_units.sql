@@ -134,3 +134,30 @@ DROP TABLE cu_samples, cu_notes, cu_visits, cu_stays, cu_scans, cu_people CASCAD
 RESET client_min_messages;
 RESET SESSION AUTHORIZATION;
 DROP FUNCTION cu_asked;
+
+-- A list that grows: a value that is new was among others, and has what they have.
+SET SESSION AUTHORIZATION regress_controller;
+SET client_min_messages = warning;
+CREATE TABLE cu_beds (id integer, ward text);
+INSERT INTO cu_beds SELECT i, (ARRAY['a', 'b', 'c', 'd', NULL])[i % 5 + 1] FROM generate_series(0, 99) i;
+SELECT dp_protect('cu_beds', 'cu_beds_dp'), dp_set_groups('cu_beds', 'ward', '{b}');
+SELECT dp_grant('cu_beds_dp', 'regress_analyst', tau => 0.9), dp_set_odometer('cu_beds', epsilon_total => 10), dp_set_partition('cu_beds', 'ward');
+SET SESSION AUTHORIZATION regress_analyst;
+SELECT count(*) IS NOT NULL AS answered FROM cu_beds_dp;
+SELECT count(*) IS NOT NULL AS answered FROM cu_beds_dp WHERE ward = 'b';
+SELECT count(*) IS NOT NULL AS answered FROM cu_beds_dp WHERE ward = 'a';
+SELECT count(*) IS NOT NULL AS answered FROM cu_beds_dp WHERE ward = 'a';
+SET SESSION AUTHORIZATION regress_controller;
+SELECT * FROM dp_cells('cu_beds');
+SELECT dp_set_groups('cu_beds', 'ward', '{a,c}'), dp_set_partition('cu_beds', 'ward');
+SELECT * FROM dp_cells('cu_beds');
+SET SESSION AUTHORIZATION regress_analyst;
+SELECT count(*) IS NOT NULL AS answered FROM cu_beds_dp WHERE ward = 'a';
+SELECT count(*) IS NOT NULL AS answered FROM cu_beds_dp WHERE ward = 'z';
+SET SESSION AUTHORIZATION regress_controller;
+SELECT * FROM dp_cells('cu_beds');
+SELECT dp_verify_ledger('cu_beds', true);
+-- Taken away and declared anew it begins with what the fullest has.
+SELECT dp_unset_partition('cu_beds'), dp_set_partition('cu_beds', 'ward');
+SELECT * FROM dp_cells('cu_beds');
+DROP TABLE cu_beds CASCADE;

@@ -74,7 +74,8 @@ CREATE TABLE dp_rdr.partition (
     last        bigint,                           -- of the last one; NULL: the clock's
     cells       text[],                           -- of a list: its values, in the order of their numbers
     fresh       boolean NOT NULL DEFAULT false,   -- cells to come begin with nothing
-    place       integer                           -- of the column among those that name a unit; NULL: it is none of them
+    place       integer,                          -- of the column among those that name a unit; NULL: it is none of them
+    base        integer NOT NULL DEFAULT 1        -- version since which its list has only grown
 );
 COMMENT ON TABLE dp_rdr.partition IS 'cells of protected tables, which have the totals of the table each';
 

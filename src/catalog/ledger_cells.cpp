@@ -52,8 +52,22 @@ CROSS JOIN generate_series($2 + 1, $3) n)sql");
     odometer->has_turned = true;
 }
 
+// Values that are new in a list were among everything else, and have what that was charged.
+static void grow_list(const Spi &spi, const Partition &partition, OpenOdometer *odometer) {
+    static border::Statement split("INSERT INTO dp_rdr.odometer_cell (id, grantee, cell, epsilon, delta) "
+                                   "SELECT c.id, c.grantee, n, c.epsilon, c.delta FROM dp_rdr.odometer_cell c "
+                                   "CROSS JOIN generate_series($3 + 1, $4) n WHERE c.id = $1 AND c.cell = $2");
+    (void)run(spi, split, Uuid{odometer->id}, partition.others(), odometer->begun, partition.last);
+    odometer->partition = partition.version;
+    odometer->begun = partition.last;
+    odometer->has_turned = true;
+}
+
 void enter_cells(const Spi &spi, const Partition *partition, const Touched *touched, OpenOdometer *odometer) {
-    if (odometer->partition != (partition == nullptr ? 0 : partition->version))
+    const int version = partition == nullptr ? 0 : partition->version;
+    if (version > 0 && partition->values != nullptr && odometer->partition < version && odometer->partition >= partition->base)
+        grow_list(spi, *partition, odometer);
+    else if (odometer->partition != version)
         enter_partition(spi, partition, odometer);
     const bool told = touched != nullptr && touched->partition > 0;
     if (told && touched->partition == odometer->partition && touched->begun > odometer->begun)

@@ -11,6 +11,7 @@ static const Partition *partition_of(const Row &row) {
     std::optional<int64> width, first, last;
     std::optional<int> place;
     visit("version", partition->version);
+    visit("base", partition->base);
     visit("fresh", partition->fresh);
     visit("relation", partition->relation);
     visit("column_name", partition->column);

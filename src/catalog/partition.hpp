@@ -14,6 +14,7 @@ constexpr int most_ranges = 100;  // of cells that one question touches
 
 struct Partition {
     int version;        // of the domain's declarations, from 1 on
+    int base;           // that since which its list has only grown
     bool declared;      // false: it was taken away
     bool fresh;         // cells to come begin with nothing
     Oid relation;

@@ -194,7 +194,7 @@ static bool turns(const Comparison &comparison, const Const *constant) {
 }
 
 // IN is true of what equals some constant, and false of what equals none.
-static Bitmapset *cells_of_rising(const Cells &cells, const Comparison &comparison, bool truth) {
+Bitmapset *cells_of_rising(const Cells &cells, const Comparison &comparison, bool truth) {
     constexpr int most = 200;
     const List *constants = constants_of(comparison);
     Bitmapset *found = truth ? nullptr : cells.all();
@@ -326,8 +326,7 @@ static Bitmapset *cells_of_list(Cells *cells, Node *atom, bool truth) {
 
 // ---- conditions ----------------------------------------------------------------------------------------------------
 
-// The column itself in the place of what has the same value.
-static Node *as_column(Node *node, void *context) {
+Node *as_column(Node *node, void *context) {
     const auto *cells = static_cast<const Cells *>(context);
     if (node == nullptr)
         return nullptr;

@@ -21,6 +21,10 @@ struct Cells {
 Bitmapset *cells_where(Cells *cells, Node *condition, bool truth);
 // Returns those in which all of the conditions may be true.
 Bitmapset *cells_where_all(Cells *cells, const List *conditions);
+// Returns those in which a comparison of a rising expression (rows/rising) may be true, or false.
+Bitmapset *cells_of_rising(const Cells &cells, const Comparison &comparison, bool truth);
+// Puts the column in the place of each that has the same value. context: Cells.
+Node *as_column(Node *node, void *context);
 // Reads the values of a list.
 void read_values(Cells *cells);
 

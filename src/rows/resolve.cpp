@@ -354,7 +354,7 @@ Question *prepare(const catalog::Reading &reading, query::Leaf *leaf, ParamListI
         leave_out_long_keys(question);
     }
     if (!question->groups_only)
-        find_touched(columns.narrowed, question);
+        find_touched(columns.narrowed, folded, question);
     if (units != nullptr)
         limit_groups(question, units);
     find_sensitivities(reading, question);

@@ -11,25 +11,71 @@
 #include "query/limits.hpp"
 #include "rows/cells_where.hpp"
 #include "rows/nodes.hpp"
+#include "rows/rising.hpp"
 
 namespace dp::rows {
 
 using catalog::Partition;
 
-// A key that is the column shows the groups that are declared, and no others.
-static Bitmapset *cells_of_key(Cells *cells, const Question *question) {
-    for (int i = 0; i < question->leaf->nkeys && cells->partition->values != nullptr && !question->thresholded; i++) {
-        if (question->key_columns[i] != query::column_number(cells->column))
-            continue;
-        if (cells->values == nullptr)
-            read_values(cells);
-        Bitmapset *found = nullptr;
-        for (int j = 0; j + 1 < cells->n; j++)
-            if (question->domains[i].find(cells->values[j], cells->nulls[j]) >= 0)
-                found = bms_add_member(found, j + 1);
-        return bms_num_members(found) == question->domains[i].count ? found : bms_add_member(found, 0);
+// ---- keys and filters ----------------------------------------------------------------------------------------------
+
+// The listed values among the groups that are shown. Whoever has another value is in none of them.
+static Bitmapset *cells_of_groups(Cells *cells, const KeyDomain &domain) {
+    if (cells->values == nullptr)
+        read_values(cells);
+    Bitmapset *found = nullptr;
+    for (int j = 0; j + 1 < cells->n; j++)
+        if (domain.find(cells->values[j], cells->nulls[j]) >= 0)
+            found = bms_add_member(found, j + 1);
+    return bms_num_members(found) == domain.count ? found : bms_add_member(found, 0);
+}
+
+// Those from the first group to the last one that are shown. An expression may be NULL of values that are too large for it.
+static Bitmapset *cells_between_groups(Cells *cells, Node *key, const query::Key &spec, const KeyDomain &domain) {
+    const int n = domain.nulls[domain.count - 1] ? domain.count - 1 : domain.count;
+    int16 length;
+    bool by_value;
+    get_typlenbyval(spec.type, &length, &by_value);
+    Bitmapset *found = n == 0 ? nullptr : cells->all();
+    if (n < domain.count && !equal(key, cells->column))
+        return cells->all();
+    for (int end = 0; end < 2 && n > 0; end++) {
+        Const *group = makeConst(spec.type, -1, spec.collation, length, domain.values[end == 0 ? 0 : n - 1], false, by_value);
+        const Comparison comparison = {key, group, end == 0 ? BTGreaterEqualStrategyNumber : BTLessEqualStrategyNumber, false,
+                                       spec.collation};
+        found = bms_int_members(found, cells_of_rising(*cells, comparison, true));
     }
-    return cells->all();
+    return n == domain.count ? found : bms_add_member(found, 0);
+}
+
+// A key that follows from the column shows groups that are declared or follow, and no others. folded: the keys over the tables.
+static Bitmapset *cells_of_keys(Cells *cells, const Question *question, const List *folded) {
+    Bitmapset *found = cells->all();
+    for (int i = 0; i < question->leaf->nkeys && !question->thresholded; i++) {
+        Node *key = as_column(static_cast<Node *>(list_nth(folded, i)), cells);
+        const KeyDomain &domain = question->domains[i];
+        if (domain.count == 0)
+            continue;
+        if (cells->partition->values != nullptr && equal(key, cells->column))
+            found = bms_int_members(found, cells_of_groups(cells, domain));
+        else if (cells->partition->values == nullptr && is_rising(key, cells->column))
+            found = bms_int_members(found, cells_between_groups(cells, key, question->leaf->keys[i], domain));
+    }
+    return found;
+}
+
+// What FILTER leaves of all aggregates is all that their cells may add to. Discovered groups have a count of rows without it.
+static Bitmapset *cells_of_filters(Cells *cells, const Question *question) {
+    Bitmapset *found = nullptr;
+    if (question->thresholded || question->per_unit != nullptr)
+        return cells->all();
+    for (int i = 0; i < question->leaf->naggregates; i++) {
+        const int filter = question->leaf->aggregates[i].filter;
+        if (filter < 0)
+            return cells->all();
+        found = bms_join(found, cells_where(cells, map_to_tables(static_cast<Node *>(list_nth(question->leaf->filters, filter)), question), true));
+    }
+    return found;
 }
 
 // ---- the question --------------------------------------------------------------------------------------------------
@@ -155,26 +201,12 @@ static Cells cells_of(const Partition &partition, List *columns) {
     return cells;
 }
 
-// What FILTER leaves of all aggregates is all that their cells may add to. Discovered groups have a count of rows without it.
-static Bitmapset *cells_of_filters(Cells *cells, const Question *question) {
-    Bitmapset *found = nullptr;
-    if (question->thresholded || question->per_unit != nullptr)
-        return cells->all();
-    for (int i = 0; i < question->leaf->naggregates; i++) {
-        const int filter = question->leaf->aggregates[i].filter;
-        if (filter < 0)
-            return cells->all();
-        found = bms_join(found, cells_where(cells, map_to_tables(static_cast<Node *>(list_nth(question->leaf->filters, filter)), question), true));
-    }
-    return found;
-}
-
 // Under the settings and as the role of the internal statement: the same text means the same there.
-static Bitmapset *find_cells(const Narrowed *narrowed, const Question *question, Cells *cells) {
+static Bitmapset *find_cells(const Narrowed *narrowed, const Question *question, const List *folded, Cells *cells) {
     border::SettingsScope settings = border::SettingsScope::enter();
     border::RoleScope role = border::RoleScope::enter(question->settings->owner);
     Bitmapset *found = cells_where_all(cells, narrowed->conjuncts);
-    found = bms_int_members(found, cells_of_key(cells, question));
+    found = bms_int_members(found, cells_of_keys(cells, question, folded));
     found = bms_int_members(found, cells_of_filters(cells, question));
     role.leave();
     settings.leave();
@@ -208,13 +240,13 @@ static Node *make_condition(const Question *question, const Cells &cells, const 
     return condition;
 }
 
-void find_touched(const Narrowed *narrowed, Question *question) {
+void find_touched(const Narrowed *narrowed, const List *folded, Question *question) {
     const Partition *partition = question->settings->partition;
     List *columns = partition == nullptr ? NIL : columns_of(question, *partition);
     if (columns == NIL) // of a partition: whom it reads nobody can tell, so it is charged to all cells and those to come
         return;
     Cells cells = cells_of(*partition, columns);
-    Bitmapset *found = find_cells(narrowed, question, &cells);
+    Bitmapset *found = find_cells(narrowed, question, folded, &cells);
     if (bms_is_empty(found))
         refuse_value("the conditions exclude every cell that has begun: nothing private would be answered",
                      psprintf("%s has a partition by %s.", catalog::qualified_name(partition->relation),

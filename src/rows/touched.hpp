@@ -5,8 +5,8 @@
 
 namespace dp::rows {
 
-// Finds the cells from the conditions and the keys of a question, and what all of its internal statements are to add. Does nothing without a
-// partition. Errors: 55000 where its column is another one now; 0A000 for tables that other servers keep; 22023 where no cell is left.
-void find_touched(const Narrowed *narrowed, Question *question);
+// Finds the cells from the conditions, the keys (over the tables, their constants folded) and the filters of a question, and what all of its
+// internal statements are to add. Does nothing without a partition, or where nothing tells the cell of a row. Errors: 55000 where its column is another one now; 0A000 for tables that other servers keep; 22023 where no cell is left.
+void find_touched(const Narrowed *narrowed, const List *folded, Question *question);
 
 } // namespace dp::rows

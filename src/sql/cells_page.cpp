@@ -66,7 +66,7 @@ static void add_lines(const Visit &visit, const char *id, const privacy::Loss &a
                          "WHERE c.id = $1 AND c.grantee = '' ORDER BY c.cell",
                          catalog::Uuid{id}, all.epsilon, all.delta);
     int64 next = lines->partition->others();
-    privacy::Loss coming;
+    privacy::Loss coming, others = all;
     for (uint64 i = 0; i < n; i++) {
         const int64 cell = catalog::value_at<int64>(i, 1);
         bool isnull;
@@ -76,13 +76,14 @@ static void add_lines(const Visit &visit, const char *id, const privacy::Loss &a
         if (is_coming)
             coming = sums;
         else {
+            others = cell == lines->partition->others() ? sums : others;
             lines->add(next, cell - 1, all);
             lines->add(cell, cell, sums);
             next = cell + 1;
         }
     }
     lines->add(next, begun, all);
-    lines->add(begun + 1, now, coming);
+    lines->add(begun + 1, now, lines->partition->values == nullptr ? coming : others); // values that are new in a list were others
 }
 
 DP_CALL(dp_cells) {
@@ -102,7 +103,7 @@ DP_CALL(dp_cells) {
     const int64 now = catalog::last_cell(*partition, catalog::today());
     Lines lines = {&rows, partition,
                    budget.bound.bound == privacy::Bound::filter ? budget.bound.epsilon_total : std::nullopt, 0, 0, {}, false};
-    if (stored.version != partition->version) // nothing was charged since
+    if (stored.version < partition->base) // nothing was charged since
         lines.add(partition->others(), now, all);
     else {
         all = {all.epsilon - stored.most.epsilon, all.delta - stored.most.delta};

@@ -148,6 +148,24 @@ static void check_values(ArrayType *values) {
                         "Declare shorter groups with dp_set_groups(), or partition by another column.");
 }
 
+// A list only grows: the cells that there are stay, and the groups that are none of them come behind.
+static ArrayType *with_cells_before(const Partition &partition, ArrayType *groups) {
+    Visit visit = Visit::read();
+    const bool grows =
+        run(visit,
+            "SELECT c.cells || ARRAY(SELECT g.value FROM unnest($4) WITH ORDINALITY g (value, n) "
+            "WHERE NOT EXISTS (SELECT FROM unnest(c.cells) o WHERE o IS NOT DISTINCT FROM g.value) ORDER BY g.n) "
+            "FROM dp_rdr.partition c JOIN dp_rdr.protected_table t ON t.domain = c.domain "
+            "WHERE t.relation::oid = $1 AND c.relation::oid = $1 AND c.column_name = $2 AND c.column_type = $3 AND c.cells IS NOT NULL",
+            partition.relation, partition.column, partition.type, Typed::array(TEXTARRAYOID, groups)) > 0;
+    MemoryContextSwitchTo(visit.spi.caller);
+    bool isnull;
+    if (grows)
+        groups = DatumGetArrayTypePCopy(border::Spi::value(0, 1, &isnull));
+    visit.leave();
+    return groups;
+}
+
 static void set_list(Partition *partition, Oid type, const char *since, const char *until) {
     if (!is_listed_type(type))
         refuse_type(*partition, "A list is of text, varchar, integers, boolean, date, uuid, or an enum.");
@@ -156,6 +174,7 @@ static void set_list(Partition *partition, Oid type, const char *since, const ch
     catalog::Reading reading = catalog::Reading::open();
     partition->values = catalog::column_groups(reading, partition->relation, partition->column);
     reading.close();
+    partition->values = with_cells_before(*partition, partition->values);
     if (partition->values == nullptr)
         refuse_state(psprintf("no groups of column \"%s\" of %s are declared", partition->column,
                               qualified_name(partition->relation)),
@@ -196,7 +215,9 @@ static void store(const Visit &visit, const Partition &partition) {
         "SELECT t.domain, 1, t.relation, $2, $3, $4, $5, $6, $7, $8, $9, $10 FROM dp_rdr.protected_table t WHERE t.relation::oid = $1 "
         "ON CONFLICT (domain) DO UPDATE SET version = p.version + 1, relation = EXCLUDED.relation, column_name = EXCLUDED.column_name, "
         "column_type = EXCLUDED.column_type, period = EXCLUDED.period, width = EXCLUDED.width, first = EXCLUDED.first, "
-        "last = EXCLUDED.last, cells = EXCLUDED.cells, fresh = EXCLUDED.fresh, place = EXCLUDED.place",
+        "last = EXCLUDED.last, cells = EXCLUDED.cells, fresh = EXCLUDED.fresh, place = EXCLUDED.place, "
+        "base = CASE WHEN p.cells = EXCLUDED.cells[:cardinality(p.cells)] AND (p.relation::oid, p.column_name, p.column_type) = "
+        "(EXCLUDED.relation::oid, EXCLUDED.column_name, EXCLUDED.column_type) THEN p.base ELSE p.version + 1 END",
         partition.relation, partition.column, partition.type,
         partition.period ? privacy::name_of(*partition.period) : static_cast<const char *>(nullptr),
         if_given(partition.width > 0, partition.width), partition.first,
@@ -324,7 +345,7 @@ DP_CALL(dp_unset_partition) {
     drop_trigger(relation);
     if (change(relation,
                "UPDATE dp_rdr.partition p SET version = p.version + 1, column_name = NULL, column_type = NULL, period = NULL, "
-               "width = NULL, first = NULL, last = NULL, cells = NULL, fresh = false, place = NULL FROM dp_rdr.protected_table t "
+               "width = NULL, first = NULL, last = NULL, cells = NULL, fresh = false, place = NULL, base = p.version + 1 FROM dp_rdr.protected_table t "
                "WHERE t.relation::oid = $1 AND p.domain = t.domain AND p.column_name IS NOT NULL",
                relation) == 0)
         refuse_state(psprintf("%s has no partition", qualified_name(relation)),

@@ -15,6 +15,7 @@ import argparse
 import json
 import pathlib
 import random
+import re
 import sys
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -54,18 +55,44 @@ CONDITIONS = {
                "at < {0} - interval '3 months' OR at >= {0}", "at = {0}", "at IS NULL", "at BETWEEN {0} - interval '40 days' AND {0}"),
     "years": ("years < 10", "years BETWEEN 10 AND 25", "years IN (3, 33)", "NOT (years >= 20)", "years >= 20 AND years < 30", "years < 0", "years > 35 OR ward = 'a' AND years = 3"),
 }
+# Of units: by table what is read instead of it, where the column is `month` of visits, or `ward` of people.
+UNITS = """
+CREATE TABLE visits (id integer PRIMARY KEY, pid integer, month date, v integer, x numeric, d text, note text);
+INSERT INTO visits SELECT i, i % 17, (date_trunc('month', now() AT TIME ZONE 'UTC') - ((i * 7) % 11 % 7 - 1) * interval '1 month')::date + i % 2, i % 23 - 9, (i % 31) / 4.0,
+  (ARRAY['p', 'q', 'r', 's', NULL])[1 + (i * 3) % 5], 'n' FROM generate_series(1, 400) i;
+CREATE TABLE samples (visit integer REFERENCES visits ON DELETE CASCADE, v integer, x numeric, d text, note text);
+INSERT INTO samples SELECT 1 + (i * 13) % 400, i % 23 - 9, (i % 31) / 4.0, (ARRAY['p', 'q', 'r', 's', NULL])[1 + i % 5], 'n' FROM generate_series(1, 600) i;
+CREATE TABLE people (pid integer PRIMARY KEY, ward text, v integer, x numeric, d text, note text);
+INSERT INTO people SELECT i, (ARRAY['a', 'b', 'c', 'd', 'e', NULL])[1 + (i * 7) % 6], i % 23 - 9, (i % 31) / 4.0, (ARRAY['p', 'q', 'r', 's', NULL])[1 + (i * 3) % 5], 'n' FROM generate_series(1, 120) i;
+CREATE TABLE stays (person integer REFERENCES people ON DELETE CASCADE, v integer, x numeric, d text, note text);
+INSERT INTO stays SELECT 1 + (i * 13) % 120, i % 23 - 9, (i % 31) / 4.0, (ARRAY['p', 'q', 'r', 's', NULL])[1 + i % 5], 'n' FROM generate_series(1, 600) i;
+SELECT dp_protect('visits', 'visits_dp', unit => 'pid, month', max_rows => 3);
+SELECT dp_protect('samples', 'samples_dp', unit => 'visit -> visits (id)', max_rows => 4);
+SELECT dp_protect('people', 'people_dp', unit => 'pid');
+SELECT dp_protect('stays', 'stays_dp', unit => 'person -> people (pid)', max_rows => 4);
+SELECT dp_set_groups('people', 'ward', '{a,b,c,d}'), dp_set_groups(t, 'd', '{p,q,r,s}'), dp_set_bounds(t, 'v', -9, 13), dp_set_bounds(t, 'x', 0, 8)
+  FROM unnest('{visits,samples,people,stays}'::regclass[]) t;
+SELECT dp_set_odometer('people', epsilon_total => 100000, delta_total => 0.9), dp_set_odometer('visits', epsilon_total => 100000, delta_total => 0.9);
+"""
+SOURCES = {  # FROM, and where v, x and d are
+    "visits": (("visits_dp t", "month"), ("samples_dp t JOIN visits_dp o ON o.id = t.visit", "o.month"), ("visits_dp t JOIN visits_dp o ON o.pid = t.pid AND o.month = t.month", "o.month"),
+               ("visits_dp t LEFT JOIN samples_dp o ON o.visit = t.id", "month"), ("samples_dp t", None),
+               ("visits_dp t LEFT JOIN visits_dp o ON o.pid = t.pid AND o.month = t.month AND o.v > 3", "o.month")),
+    "people": (("people_dp t", "ward"), ("stays_dp t JOIN people_dp o ON o.pid = t.person", "ward"), ("people_dp t LEFT JOIN stays_dp o ON o.person = t.pid", "ward"),
+               ("stays_dp t LEFT JOIN people_dp o ON o.pid = t.person", "ward"), ("stays_dp t", None), ("people_dp t JOIN people_dp o ON o.pid = t.pid", "o.ward")),
+}
 COMMON = ("true", "v > 0", "note IS NOT NULL", "x BETWEEN 1 AND 5")
 OUTPUTS = ("count(*)", "sum(v), count(*)", "avg(x)", "count(DISTINCT d)", "percentile_disc(0.5) WITHIN GROUP (ORDER BY v)", "stddev(x)", "count(*) FILTER (WHERE v > 3), count(*)", "corr(v, x)")
 
 
 def cells_of(table):
-    if table == "wards":
+    if table in ("wards", "people"):
         return LIST
     if table == "years":
         return YEARS
     month = "date_trunc('month', now() AT TIME ZONE 'UTC') - {} * interval '1 month'"
-    at = "(at AT TIME ZONE 'UTC')"
-    return {"before": f"at IS NULL OR {at} < {month.format(MONTHS - 1)}", "to come": f"{at} >= {month.format(-1)}",
+    at = "month" if table == "visits" else "(at AT TIME ZONE 'UTC')"
+    return {"before": f"{at} IS NULL OR {at} < {month.format(MONTHS - 1)}", "to come": f"{at} >= {month.format(-1)}",
             **{back: f"{at} >= {month.format(back)} AND {at} < {month.format(back - 1)}" for back in range(MONTHS)}}
 
 
@@ -75,8 +102,15 @@ def create():
         for policy, terms in POLICIES.items():
             yield f"SELECT dp_grant('{table}_dp', '{policy}', {terms})"
     yield "SELECT dp_set_partition('wards', 'ward'), dp_set_partition('years', 'years', by => '10', since => '0', until => '39')"
-    yield f"""SELECT dp_set_partition('months', 'at', by => 'month',
-        since => (date_trunc('month', now() AT TIME ZONE 'UTC') - {MONTHS - 1} * interval '1 month')::date::text)"""
+    yield UNITS
+    for table in ("visits", "samples", "people", "stays"):
+        for policy, terms in POLICIES.items():
+            if policy != "cells_selected":
+                yield f"SELECT dp_grant('{table}_dp', '{policy}', {terms})"
+    yield "SELECT dp_set_partition('people', 'ward')"
+    for table, column in (("months", "at"), ("visits", "month")):
+        yield f"""SELECT dp_set_partition('{table}', '{column}', by => 'month',
+            since => (date_trunc('month', now() AT TIME ZONE 'UTC') - {MONTHS - 1} * interval '1 month')::date::text)"""
 
 
 class Database:
@@ -91,7 +125,7 @@ class Database:
         last = self.owner.must("SELECT coalesce(max(id), 0) FROM dp_rdr.ledger")[0][0]
         reply = self.sessions[policy].send(sql)
         rows = self.owner.must(f"SELECT kind, epsilon, delta, parameters FROM dp_rdr.ledger WHERE id > {last} ORDER BY id")
-        cells = self.owner.must("SELECT c.* FROM unnest('{wards,months,years}'::text[]) t, dp_cells(t::regclass) c")
+        cells = self.owner.must("SELECT c.* FROM unnest('{wards,months,years,visits,people}'::text[]) t, dp_cells(t::regclass) c")
         return repr(reply), rows, cells
 
     def close(self):
@@ -102,16 +136,38 @@ class Database:
 def is_touched(table, cell, rows):
     """By any of the charges."""
     for row in rows:
-        cells = json.loads(row[3])["cells"]
+        cells = json.loads(row[3]).get("cells")
+        if cells is None:  # all, and to come
+            return True
         begun = cells["begun"]
-        number = {"before": begun - MONTHS, "to come": begun + 1}.get(cell, begun - cell if isinstance(cell, int) else cell) if table == "months" else cell
+        number = {"before": begun - MONTHS, "to come": begun + 1}.get(cell, begun - cell if isinstance(cell, int) else cell) if table in ("months", "visits") else cell
         if any(first <= number <= last for first, last in cells.get("ranges", [[-10 ** 9, begun]])):
             return True
     return False
 
 
+def ask_of_units(rng, table):
+    """A question on units, which are joined, kept by an outer join, tested, or have one row each below."""
+    source, column = rng.choice(SOURCES[table])
+    month = "date_trunc('month', now() AT TIME ZONE 'UTC')::date"
+    condition = rng.choice(CONDITIONS["wards" if table == "people" else "months"]).format(month) if column else rng.choice(("t.v > 0", "t.d = 'p'"))
+    for name, of in (("years", "t.x"), ("ward", column), ("at", column), ("v", "t.v"), ("note", "t.note")):
+        condition = re.sub(rf"(?<![.\w]){name}\b", of or "", condition)
+    output = rng.choice(("count(*)", "sum(t.v), count(*)", "avg(t.x)", "count(DISTINCT t.d)", "percentile_disc(0.5) WITHIN GROUP (ORDER BY t.v)"))
+    if column and rng.random() < 0.2:
+        output, condition = f"count(*) FILTER (WHERE {condition}), sum(t.v) FILTER (WHERE {condition} AND t.v > 2)", "t.v < 9"
+    policy = rng.choice(("cells_laplace", "cells_found", "cells_gaussian"))
+    if "JOIN" not in source and rng.random() < 0.25 and column:
+        unit = "pid, month" if table == "visits" else "pid"
+        return table, policy, f"SELECT count(*), sum(n) FROM (SELECT {unit}, count(*) n FROM {source} WHERE {condition} GROUP BY {unit}) u WHERE n > 1"
+    key = rng.choice(("", "", "t.d", "t.note"))
+    return table, policy, f"SELECT {key + ', ' if key else ''}{output} FROM {source} WHERE {condition}" + (f" GROUP BY {key} ORDER BY 1" if key else "")
+
+
 def make_question(rng):
-    table = rng.choice(tuple(CONDITIONS))
+    table = rng.choice((*CONDITIONS, *SOURCES))
+    if table in SOURCES:
+        return ask_of_units(rng, table)
     month = "date_trunc('month', now() AT TIME ZONE 'UTC')" + (" AT TIME ZONE 'UTC'" if table == "months" else "")
     conditions = [rng.choice(CONDITIONS[table]).format(month) if rng.random() < 0.8 else rng.choice(COMMON)]
     if rng.random() < 0.4:
@@ -135,7 +191,7 @@ def make_databases():
     names = {None: "cells_whole"}
     postgres.must("CREATE DATABASE cells_whole TEMPLATE template0 STRATEGY file_copy")
     fill("cells_whole", ["CREATE EXTENSION dp_rdr", *create()])
-    for table in CONDITIONS:
+    for table in (*CONDITIONS, *SOURCES):
         for at, (cell, condition) in enumerate(cells_of(table).items()):
             names[table, cell] = f"cells_{table}_{at}"
             postgres.must(f"CREATE DATABASE cells_{table}_{at} TEMPLATE cells_whole STRATEGY file_copy")

@@ -40,7 +40,7 @@ def create():
         yield f"""CREATE TABLE {name} (k {type_}, v integer, note text);
             INSERT INTO {name} SELECT x, v, n FROM ({values} UNION ALL SELECT NULL{ends}) s (x), unnest('{{0,5}}'::integer[]) v,
             unnest('{{a,NULL}}'::text[]) n; ANALYZE {name};
-            SELECT dp_protect('{name}', '{name}_dp'), dp_grant('{name}_dp', 'touched_asker', tau => 0.99), dp_set_odometer('{name}', epsilon_total => 1000000)"""
+            SELECT dp_protect('{name}', '{name}_dp'); SELECT dp_grant('{name}_dp', 'touched_asker', tau => 0.99), dp_set_odometer('{name}', epsilon_total => 1000000)"""
     yield "SELECT dp_set_groups('touched_text', 'k', '{a,b,c,A}'), dp_set_partition('touched_text', 'k')"
     yield "SELECT dp_set_partition('touched_number', 'k', by => '10', since => '0', until => '99')"
     for name in ("touched_date", "touched_local", "touched_moment"):
@@ -53,7 +53,7 @@ def create():
         last = "p.last" if type_ in ("integer", "text") else "1e9"
         yield f"""CREATE TABLE {name}_cells AS SELECT t.*, CASE WHEN k IS NULL OR NOT {finite} AND k::text = '-infinity' THEN p.first - 1
             WHEN NOT {finite} THEN 1e9 ELSE coalesce(CASE WHEN {cell} BETWEEN p.first AND {last} THEN {cell} END, p.first - 1) END AS cell
-            FROM {name} t, dp_rdr.partition p WHERE p.relation = 'public.{name}'"""
+            FROM {name} t, dp_rdr.partition p WHERE p.relation::oid = '{name}'::regclass"""
     for name in TABLES:
         yield f"ANALYZE {name}_cells"
 
@@ -151,7 +151,7 @@ class Asked:
             return None, repr(reply), begun
         self.last = parameters[0]
         cells = json.loads(parameters[1])["cells"]
-        others = int(self.owner.must(f"SELECT first - 1 FROM dp_rdr.partition WHERE relation = 'public.{table}'")[0][0])
+        others = int(self.owner.must(f"SELECT first - 1 FROM dp_rdr.partition WHERE relation::oid = '{table}'::regclass")[0][0])
         found = set()
         for first, last in cells.get("ranges", [[others, cells["begun"]]]):
             found |= set(range(first, last + 1))
@@ -169,10 +169,13 @@ def main():
     rng, tap, exact, answered, refused, by_table = random.Random(arguments.seed), Tap(), 0, 0, {}, {}
     server = Server()
     try:
+        first = Connection(dbname="postgres")
+        first.must("CREATE ROLE touched_asker")
+        first.must("CREATE EXTENSION dp_rdr")
+        first.must("ALTER DATABASE postgres SET session_preload_libraries = 'dp_rdr'")
+        first.close()
         asked = Asked()
         asked.owner.must("SET client_min_messages = error")
-        asked.owner.must("CREATE EXTENSION dp_rdr")
-        asked.owner.must("CREATE ROLE touched_asker")
         for statement in create():
             asked.owner.must(statement)
         asked.owner.must("CREATE TABLE touched_begun (name text, dp_rdr_begun bigint)")
