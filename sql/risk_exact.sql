@@ -30,7 +30,7 @@ SELECT count(*), count(*) FILTER (WHERE (least, most) IS DISTINCT FROM (rdr_min,
 FROM rx_risks;
 -- Without noise it is the sensitivity.
 SELECT count(*), count(*) FILTER (WHERE far) AS far
-FROM rx_asked a, LATERAL (SELECT max(abs(rdr - pis)) > 0.02 AS far FROM dp_risk_records(a.query, 100, exact => true)) r WHERE asked IN ('count(*)', 'sum(y)', 'count(DISTINCT n)');
+FROM rx_asked a, LATERAL (SELECT max(abs(rdr - pis)) > 0.02 AS far FROM dp_risk_records(a.query, 100, exact => true)) r WHERE asked IN ('count(*)', 'sum(y)', 'count(DISTINCT n)') AND NOT by_group;
 -- Who has one row of the two that count is half as visible in counts and sums as who is a row, with the same noise; in an average three quarters.
 SELECT count(*), count(*) FILTER (WHERE abs(w.rdr_max / o.rdr_max / CASE WHEN r.asked = 'avg(y)' THEN 0.75 ELSE 0.5 END - 1) > 1e-6) AS different
 FROM rx_asked r JOIN rx_asked u USING (asked, by_group), LATERAL dp_risk(r.query, '{1,0.1}', exact => true) o,
@@ -74,5 +74,21 @@ FROM rx_asked a JOIN rx_noise m ON m.mechanism = 'laplace' OR asked !~ 'max|perc
 SELECT bool_and((f.answer -> 0 ->> 'max')::int BETWEEN 0 AND 18) AS between_bounds FROM rx_asked a, LATERAL rx_find(a.query, 0.2, 'laplace', NULL, 'output') f
 WHERE asked = 'max(n)' AND NOT by_group;
 DROP FUNCTION rx_find;
+
+-- The report has each group: its exact numbers, and where the answers will be.
+CREATE FUNCTION rx_groups(t regclass, query text) RETURNS SETOF text LANGUAGE sql AS $$
+    SELECT regexp_replace(regexp_replace(replace(m[1], '</td>', ' | '), '<[^>]*>', '', 'g'), ' [|] $', '')
+    FROM regexp_matches(dp_report(t, query, delta => 1e-6, epsilons => '{1}'), '<section id="groups">(.*?)</section>') s (s),
+         LATERAL regexp_matches(s[1], '<tr>(<td.*?)</tr>', 'g') m $$;
+SELECT rx_groups('rx_rows', 'SELECT g, count(*), avg(y) FROM rx_rows_dp GROUP BY g');
+SELECT g, count(*), avg(y) FROM rx_rows GROUP BY g ORDER BY g;
+SELECT rx_groups('rx_visits', 'SELECT count(*), max(n) FROM rx_visits_dp');
+SELECT rx_groups('rx_visits', 'SELECT count(*) FROM rx_visits_dp') AS one_number;
+SELECT dp_unset_groups(t, 'g') FROM unnest('{rx_rows,rx_visits}'::regclass[]) t;
+UPDATE rx_rows SET g = NULL WHERE g = 'b';
+SELECT split_part(r, ':', 1) AS discovered FROM rx_groups('rx_rows', 'SELECT g, count(*) FROM rx_rows_dp GROUP BY g') r;
+SELECT split_part(r, ':', 1) AS of_units FROM rx_groups('rx_visits', 'SELECT n, g, count(*) FROM rx_visits_dp WHERE n < 3 GROUP BY g, n') r;
+SELECT g, n, count(*) FROM rx_visits WHERE n < 3 GROUP BY g, n ORDER BY g, n;
+DROP FUNCTION rx_groups;
 SELECT dp_unprotect(v::regclass) FROM unnest('{rx_rows_dp,rx_visits_dp,rx_once_dp}'::text[]) v;
 DROP TABLE rx_rows, rx_visits, rx_once, rx_asked, rx_noise, rx_risks;

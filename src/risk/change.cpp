@@ -61,6 +61,20 @@ void begin_parts(const rows::Question *question, Memo *memo, Size groups_memory)
         memo->counts = static_cast<int64 *>(palloc0(sizeof(int64) * question->ngroups * question->ncells));
 }
 
+void begin_group_keys(const rows::Question *question, Memo *memo) {
+    const query::Leaf *leaf = question->leaf;
+    memo->group_keys = tuplestore_begin_heap(false, false, work_mem);
+    memo->key_desc = CreateTemplateTupleDesc(leaf->nkeys);
+    for (int k = 0; k < leaf->nkeys; k++)
+        TupleDescInitEntry(memo->key_desc, static_cast<AttrNumber>(k + 1), "key", leaf->keys[k].type, -1, 0);
+    BlessTupleDesc(memo->key_desc);
+}
+
+void keep_group_keys(const Memo *memo, int group, Datum *keys, bool *nulls) {
+    if (memo->group_keys != nullptr && group < most_group_keys)
+        tuplestore_putvalues(memo->group_keys, memo->key_desc, keys, nulls);
+}
+
 void add_to_group(const rows::Question *question, Memo *memo, int group, const privacy::int128 *change,
                   int64 individuals) {
     while (memo->sums.count() <= group)

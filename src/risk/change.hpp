@@ -17,6 +17,9 @@ int first_coordinate_of(const rows::Question *question, int measure);
 
 // Begins the lists of a memo. groups_memory: for the sums of groups, which are read in the order of people.
 void begin_parts(const rows::Question *question, Memo *memo, Size groups_memory);
+// Begins to keep the keys of discovered groups, and keeps those of one more, unless there are many.
+void begin_group_keys(const rows::Question *question, Memo *memo);
+void keep_group_keys(const Memo *memo, int group, Datum *keys, bool *nulls);
 // Adds what a record brings to a group to the group. counts: of cells of all quantiles of a group.
 void add_to_group(const rows::Question *question, Memo *memo, int group, const privacy::int128 *change,
                   int64 individuals);

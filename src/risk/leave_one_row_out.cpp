@@ -275,6 +275,8 @@ static bool is_same_group(const Work *work, const Datum *values, const bool *nul
 }
 
 static void remember_group(Work *work, const Datum *values, const bool *nulls) {
+    auto *keys = static_cast<Datum *>(palloc(sizeof(Datum) * work->question->leaf->nkeys));
+    auto *key_nulls = static_cast<bool *>(palloc(work->question->leaf->nkeys));
     const query::Leaf *leaf = work->question->leaf;
     MemoryContextReset(work->key_context);
     MemoryContext old = MemoryContextSwitchTo(work->key_context);
@@ -283,8 +285,11 @@ static void remember_group(Work *work, const Datum *values, const bool *nulls) {
         TypeCacheEntry *type = lookup_type_cache(leaf->keys[k].type, 0);
         work->key[k].isnull = nulls[at];
         work->key[k].value = nulls[at] ? Datum(0) : datumCopy(values[at], type->typbyval, type->typlen);
+        keys[k] = work->key[k].value;
+        key_nulls[k] = nulls[at];
     }
     MemoryContextSwitchTo(old);
+    keep_group_keys(work->people.memo, work->people.memo->ngroups, keys, key_nulls);
 }
 
 // The declared groups: what is released has no others, and a record with another key (-1) changes nothing.

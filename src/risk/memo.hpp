@@ -35,6 +35,8 @@ struct Group {
     const int64 *upto;
 };
 
+constexpr int most_group_keys = 50; // of so many groups the keys are kept
+
 // Lists as long as the table may have rows are on disk beyond their share of work_mem (border/spill).
 struct Memo {
     int64 rows;                    // n: people of the protected table
@@ -58,6 +60,10 @@ struct Memo {
     int64 *counts;                 // ngroups x ncells: rows of each cell, and then rows at or below; null without quantiles
     border::Spill<double> excess;  // of exact_risks
     const Averages *averages;      // where the least error of one average is looked for (printed); or null
+
+    // Of discovered groups, in the order of their numbers: the keys, where they are few and records are kept.
+    Tuplestorestate *group_keys; // or null
+    TupleDesc key_desc;
 
     // With people's groups: members among the records, and in the whole table.
     int64 members_a, members_b, members_both;

@@ -23,6 +23,8 @@ PeopleRead begin_people(const rows::Question *question, privacy::Mechanism mecha
     people.profile_b = border::context_new<privacy::PisProfile>();
     if (detail >= Detail::records)
         memo->kept = tuplestore_begin_heap(false, false, work_mem);
+    if (detail >= Detail::records && question->thresholded)
+        begin_group_keys(question, memo);
     if (rows::counts_values(question))
         people.alone = begin_alone_values();
     begin_parts(question, memo, groups_memory);

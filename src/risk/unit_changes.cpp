@@ -505,7 +505,7 @@ static void read_groups(const rows::Uncharged &right, Memo *memo, GroupKeys *key
         rows::read_unit_sums(question, slot->tts_values, memo->sums.append());
         if (keys != nullptr)
             keep_keys(question, keys, memo->ngroups, slot);
-        memo->ngroups++;
+        keep_group_keys(memo, memo->ngroups++, slot->tts_values, slot->tts_isnull);
     }
     ExecDropSingleTupleTableSlot(slot);
     rows::discard(&sums);

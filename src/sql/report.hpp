@@ -5,6 +5,7 @@
 #include "privacy/risk.hpp"
 
 #include "border/guard.hpp"
+#include "risk/memo.hpp"
 #include "release/estimate.hpp"
 #include "release/approve.hpp"
 
@@ -41,6 +42,12 @@ struct ReportCall {
 const char *page_text(const char *text);
 // Returns its first characters: a text that is stored may be of any length.
 const char *page_text(const char *text, int characters);
+
+// Returns a value as the page shows it, cut where it is long.
+const char *value_text(Oid type, Datum value);
+struct View;
+// Adds a table of the groups, if there are few and they have several numbers. epsilon: of the candidate that the ranges are of.
+void add_groups(picture::QueryPart *part, const View &view, const risk::Memo *memo, privacy::Epsilon epsilon);
 
 // Adds each question of the query, or the one of the request. Reads the rows of each once. Errors: those of dp_risk_records; 22023 for a query
 // on other tables alone.

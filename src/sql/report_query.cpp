@@ -196,7 +196,7 @@ static int riskiest(const Memo *memo, int most, Place *places) {
     return n;
 }
 
-static const char *value_text(Oid type, Datum value) {
+const char *value_text(Oid type, Datum value) {
     Oid output;
     bool is_varlena;
     getTypeOutputInfo(type, &output, &is_varlena);
@@ -263,6 +263,7 @@ static void add_histogram(picture::QueryPart *part, const Look &look) {
         candidate = &part->candidates.back();
     std::size_t at = candidate - part->candidates.data();
     double term = noise_of(look.view, look.memo, (*look.call->candidates)[at]).term;
+    add_groups(part, look.view, look.memo, (*look.call->candidates)[at]);
     privacy::Mechanism mechanism = look.view.mechanism;
     border::core([&] {
         part->histogram_epsilon = candidate->epsilon;

@@ -167,15 +167,22 @@ static Noise aggregate_noise(const View &view, const privacy::ReleasePlan &plan,
                  privacy::measure_halfwidth(noise, measure, bounds)};
 }
 
+static Noise number_noise(const View &view, const privacy::ReleasePlan *plan, const Memo *memo, int aggregate) {
+    const privacy::MeasureKind kind = (*view.question->measures)[view.question->measure_of[aggregate]].kind;
+    if (kind == privacy::MeasureKind::quantile || privacy::is_joint(kind))
+        return noise_by_law(view.question, plan, memo, aggregate);
+    return border::core([&] { return aggregate_noise(view, *plan, memo, aggregate); });
+}
+
+Noise noise_of_number(const View &view, const Memo *memo, privacy::Epsilon epsilon, int aggregate) {
+    return number_noise(view, risk::plan_in_context(view.question, view.mechanism, epsilon, view.delta), memo, aggregate);
+}
+
 static Noise sound_noise(const View &view, const Memo *memo, privacy::Epsilon epsilon) {
-    const Question *question = view.question;
-    const privacy::ReleasePlan *plan = risk::plan_in_context(question, view.mechanism, epsilon, view.delta);
-    Noise noise = {risk::noise_term(question, memo, plan), 0, 0};
-    for (int i = 0; i < question->leaf->naggregates; i++) {
-        const privacy::MeasureKind kind = (*question->measures)[question->measure_of[i]].kind;
-        const bool by_law = kind == privacy::MeasureKind::quantile || privacy::is_joint(kind);
-        Noise one = by_law ? noise_by_law(question, plan, memo, i)
-                           : border::core([&] { return aggregate_noise(view, *plan, memo, i); });
+    const privacy::ReleasePlan *plan = risk::plan_in_context(view.question, view.mechanism, epsilon, view.delta);
+    Noise noise = {risk::noise_term(view.question, memo, plan), 0, 0};
+    for (int i = 0; i < view.question->leaf->naggregates; i++) {
+        const Noise one = number_noise(view, plan, memo, i);
         noise.stddev = Max(noise.stddev, one.stddev);
         noise.error95 = Max(noise.error95, one.error95);
     }

@@ -28,6 +28,8 @@ struct Noise {
     double error95;
 };
 Noise noise_of(const View &view, const risk::Memo *memo, privacy::Epsilon epsilon);
+// Returns the stddev and error95 of one aggregate; sound calibration.
+Noise noise_of_number(const View &view, const risk::Memo *memo, privacy::Epsilon epsilon, int aggregate);
 
 // Whether the argument and the one behind it name two groups of people; 22023 for one of them alone.
 bool has_groups(FunctionCallInfo fcinfo, int argument);
