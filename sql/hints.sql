@@ -76,9 +76,9 @@ SELECT count(*) FROM hospital_dp WHERE diagnosis ~ '^D1'|SELECT count(*) FROM ho
 SELECT count(*) FROM hospital_dp WHERE sqrt(cost) > 10|SELECT count(*) FROM hospital_dp WHERE cost > 10 * 10
 SELECT count(*) FROM hospital_dp WHERE random() < 0.5|SELECT count(*) FROM hospital_dp
 SELECT count(*) FROM hospital_dp WHERE ward LIKE ANY (ARRAY['i%', 's%'])|SELECT count(*) FROM hospital_dp WHERE ward LIKE 'i%' OR ward LIKE 's%'
-SELECT count(*) FROM hospital_dp WHERE patient IN (SELECT generate_series(1, 3))|SELECT count(*) FROM hospital_dp WHERE patient IN (1, 2, 3)
-SELECT count(*) FROM hospital_dp WHERE cost > (SELECT avg(cost) FROM hospital_dp)|SELECT count(*) FROM hospital_dp WHERE cost > 2400
-SELECT count(*) FROM hospital_dp JOIN (VALUES ('icu')) m (ward) USING (ward)|SELECT s.n FROM (SELECT ward, count(*) AS n FROM hospital_dp GROUP BY ward) s JOIN (VALUES ('icu')) m (ward) USING (ward)
+SELECT count(*) FROM hospital_dp WHERE patient IN (SELECT patient FROM hospital_dp LIMIT 3)|SELECT count(*) FROM hospital_dp WHERE patient IN (SELECT generate_series(1, 3))
+SELECT count(*) FROM hospital_dp WHERE cost > (SELECT cost FROM hospital_dp LIMIT 1)|SELECT count(*) FROM hospital_dp WHERE cost > (SELECT avg(cost) FROM hospital_dp)
+SELECT count(*) FROM hospital_dp FULL JOIN (VALUES ('icu')) m (ward) USING (ward)|SELECT s.n FROM (SELECT ward, count(*) AS n FROM hospital_dp GROUP BY ward) s JOIN (VALUES ('icu')) m (ward) USING (ward)
 SELECT m.ward, (SELECT count(*) FROM hospital_dp s WHERE s.ward = m.ward) FROM (VALUES ('icu')) m (ward)|SELECT ward, s.n FROM (VALUES ('icu')) m (ward) JOIN (SELECT ward, count(*) AS n FROM hospital_dp GROUP BY ward) s USING (ward)
 SELECT ward, row_number() OVER (ORDER BY cost) FROM hospital_dp|SELECT ward, count(*), rank() OVER (ORDER BY count(*) DESC) FROM hospital_dp GROUP BY ward
 SELECT count(*) FROM (SELECT DISTINCT ward FROM hospital_dp) t|SELECT count(*) FROM (SELECT ward FROM hospital_dp GROUP BY ward HAVING count(*) > 100) g

@@ -42,6 +42,13 @@ void set_reader(Query *query, RangeTblEntry *entry, Oid role) {
     info->requiredPerms = 0;
 }
 
+void copy_permission(const Query *query, const RangeTblEntry *entry, Query *into, RangeTblEntry *copy) {
+    if (const Info *info = info_of(query, entry)) {
+        into->rteperminfos = lappend(into->rteperminfos, copyObject(info));
+        copy->perminfoindex = list_length(into->rteperminfos);
+    }
+}
+
 void forget_permission(RangeTblEntry *entry) {
     entry->perminfoindex = 0;
 }
@@ -89,6 +96,8 @@ void set_reader(Query *, RangeTblEntry *entry, Oid role) {
     entry->checkAsUser = role;
     entry->requiredPerms = 0;
 }
+
+void copy_permission(const Query *, const RangeTblEntry *, Query *, RangeTblEntry *) {}
 
 void forget_permission(RangeTblEntry *entry) {
     entry->requiredPerms = 0;

@@ -22,6 +22,8 @@ void set_permission(Query *query, RangeTblEntry *entry, AclMode needed);
 void forget_empty_permissions(PlannedStmt *plan);
 // Whether a plan reads these relations and no other. (relationOids has constants of type oid and regclass as well.)
 bool reads_only(const PlannedStmt *plan, const List *relations);
+// Gives an entry that was copied into another query's range table what the first one demands.
+void copy_permission(const Query *query, const RangeTblEntry *entry, Query *into, RangeTblEntry *copy);
 // For the entry of a view that has become its table: nothing is checked any more, and rows are read with the rights of a role.
 void set_reader(Query *query, RangeTblEntry *entry, Oid role);
 // For an entry that is no relation any more.

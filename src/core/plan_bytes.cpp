@@ -76,6 +76,7 @@ template <class V> void fields(V &v, Expression &expression) {
 template <class V> void fields(V &v, Source &source) {
     fields(v, source.name);
     v.flag(source.is_public);
+    v.list(source.columns);
 }
 
 template <class V> void fields(V &v, Column &column) {

@@ -28,8 +28,8 @@ struct Printer {
 
     Printer(const Plan &printed_plan, bool utf8) : plan(printed_plan), words{utf8} {
         for (std::size_t i = 0; i < plan.sources.size(); i++)
-            for (std::size_t j = 0; j < i; j++)
-                aliased = aliased || plan.sources[i].name.name == plan.sources[j].name.name;
+            for (std::size_t j = 0; j <= i; j++)
+                aliased = aliased || !plan.sources[i].columns.empty() || (j < i && plan.sources[i].name.name == plan.sources[j].name.name);
     }
 
     std::string alias_of(std::uint32_t source) const {
@@ -176,7 +176,19 @@ struct Printer {
 
     // ---- parts -----------------------------------------------------------------------------------------------------
 
-    std::string printed_source(std::uint32_t source) const {
+    // unnest(..) AS s1(c1, ..): a statement that passes rows numbers their columns.
+    std::string printed_rows(std::uint32_t source) {
+        std::vector<std::string> arrays, names;
+        for (const Expression &column : plan.sources[source].columns) {
+            arrays.push_back(printed_expression(column, false));
+            names.push_back("c" + std::to_string(arrays.size()));
+        }
+        return "unnest(" + list_of(arrays) + ") AS " + alias_of(source) + "(" + list_of(names) + ")";
+    }
+
+    std::string printed_source(std::uint32_t source) {
+        if (!plan.sources[source].columns.empty())
+            return printed_rows(source);
         return words.printed(plan.sources[source].name) + (aliased ? " AS " + alias_of(source) : "");
     }
 

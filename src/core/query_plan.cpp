@@ -206,6 +206,9 @@ void check(const Plan &plan) {
     const Checker checker{plan};
     if (plan.sources.empty() || plan.sources.size() > most_sources)
         refuse("it has no source, or too many");
+    for (const Source &source : plan.sources)
+        for (const Expression &column : source.columns)
+            checker.check_expression(column, false, false);
     checker.check_from();
     checker.check_expression(plan.where, false, false);
     for (const Exists &exists : plan.exists)

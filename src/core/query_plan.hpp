@@ -76,6 +76,7 @@ using Expression = std::vector<Node>;
 struct Source {
     Name name; // of a restricted view, or of a public table
     bool is_public = false;
+    std::vector<Expression> columns; // of rows that the statement passes, which have no name: arrays, each a constant
 };
 
 struct Column {

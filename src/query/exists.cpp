@@ -68,7 +68,9 @@ static List *relations_of(const Query *query) {
 const char *remedy_of_sub_select(const SubLink *link) {
     if (is_exists_or_in(link) && has_form_of_semi_join(link))
         return exists_remedy;
-    return is_exists_or_in(link) && contain_vars_of_level(link->subselect, 1) ? form_remedy : subselect_remedy;
+    if (!contain_vars_of_level(link->subselect, 1))
+        return subselect_remedy;
+    return is_exists_or_in(link) ? form_remedy : correlated_remedy;
 }
 
 bool has_form_of_semi_join(const SubLink *link) {
@@ -152,7 +154,7 @@ static void add_source(const Reading *reading, const RangeTblEntry *entry) {
     border::set_permission(reading->query, own, 0); // the sub-SELECT's own are checked
     const int varno = list_length(reading->query->rtable);
     const bool is_public = !OidIsValid(catalog::table_of_facade(entry->relid));
-    leaf->sources[leaf->nsources++] = Source{entry->relid, varno, is_public, false, true, InvalidOid};
+    leaf->sources[leaf->nsources++] = Source{entry->relid, varno, is_public, false, true, InvalidOid, nullptr};
 }
 
 namespace {

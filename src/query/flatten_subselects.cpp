@@ -10,6 +10,8 @@
 #include "query/leaf.hpp"
 #include "query/limits.hpp"
 #include "query/hints.hpp"
+#include "query/own_values.hpp"
+#include "query/passed_rows.hpp"
 
 namespace dp::query {
 
@@ -31,8 +33,7 @@ CommonTableExpr *find_cte(const RangeTblEntry *entry, const Level *level, const 
     return nullptr;
 }
 
-// The query behind an entry that is a sub-SELECT, a view or a CTE, at its level; null query: none, or one that changes data.
-static Level query_of(const RangeTblEntry *entry, const Level *level) {
+Level query_of(const RangeTblEntry *entry, const Level *level) {
     if (entry->rtekind == RTE_SUBQUERY)
         return Level{entry->subquery, level};
     const Level *owner = nullptr;
@@ -105,15 +106,6 @@ bool is_cut(const Query *query) {
     return !leaves_all(query->limitCount, false) || !leaves_all(query->limitOffset, true);
 }
 
-// Tells a query on public tables: their rows are no secret, and the remedy is another one.
-static bool reads_public_alone(const Query *query) {
-    for (const auto *entry : border::each<RangeTblEntry>(query->rtable)) {
-        if (entry->rtekind != RTE_JOIN && (entry->rtekind != RTE_RELATION || !catalog::is_public_table(entry->relid)))
-            return false;
-    }
-    return true;
-}
-
 // A level below the aggregation may project, rename, filter, and sort in vain.
 static void check_projection(const Query *query, ParseState *source) {
     if (query->setOperations != nullptr)
@@ -122,8 +114,7 @@ static void check_projection(const Query *query, ParseState *source) {
     if (query->hasWindowFuncs)
         refuse_window(query, source);
     if (query->distinctClause != NIL)
-        refuse_part("DISTINCT below an aggregation",
-                    reads_public_alone(query) ? public_distinct_remedy : distinct_remedy, source,
+        refuse_part("DISTINCT below an aggregation", distinct_remedy, source,
                     first_location(query->distinctClause, query->targetList));
     if (is_cut(query))
         refuse_part("LIMIT or OFFSET below an aggregation", "Filter with WHERE, or aggregate first and cut the answer.",
@@ -357,15 +348,50 @@ static char *name_of(const Fold *fold, const RangeTblEntry *entry) {
     return fold->name != nullptr ? fold->name : entry->alias != nullptr ? entry->alias->aliasname : nullptr;
 }
 
-// A facade, or a public table.
-static From fold_source(Fold *fold, Oid relation, int index) {
+// A facade, or a public table. rows: what is passed in its place, or null.
+static From fold_source(Fold *fold, Oid relation, RangeTblEntry *rows, int index) {
     check_sources(list_length(fold->all->facades) + 1);
     auto *ref = makeNode(RangeTblRef);
     ref->rtindex = list_length(fold->all->facades) + 1;
     add_place(fold, index)->varno = first_varno + ref->rtindex - 1;
     fold->all->facades = lappend_oid(fold->all->facades, relation);
+    fold->all->rows = lappend(fold->all->rows, rows);
     fold->all->names = lappend(fold->all->names, name_of(fold, rt_fetch(index, fold->level->query->rtable)));
     return From{list_make1(ref), nullptr};
+}
+
+// Whether public tables are all that stands below, without anything that a leaf could not do itself: it looks up their keys and reads
+// them, however large.
+static bool is_public_projection(const Level *level) {
+    check_stack_depth();
+    const Query *query = level->query;
+    if (query->commandType != CMD_SELECT || query->setOperations != nullptr || query->hasWindowFuncs ||
+        query->distinctClause != NIL || is_cut(query) || query->hasTargetSRFs || query->hasSubLinks ||
+        query->havingQual != nullptr || aggregates(query) || query->rtable == NIL)
+        return false;
+    for (const auto *entry : border::each<RangeTblEntry>(query->rtable)) {
+        const Level below = query_of(entry, level);
+        if (entry->rtekind != RTE_JOIN && !OidIsValid(source_of_entry(entry)) &&
+            (below.query == nullptr || !is_public_projection(&below)))
+            return false;
+    }
+    return true;
+}
+
+// What the statement reads for itself, and a leaf does not.
+static bool is_passed(const Fold *fold, const RangeTblEntry *entry) {
+    const Level below = query_of(entry, fold->level);
+    if (below.query != nullptr ? is_public_projection(&below) : entry->rtekind == RTE_CTE)
+        return false;
+    return has_rows_to_pass(entry, fold->level, fold->level == fold->all->level);
+}
+
+static From fold_passed(Fold *fold, int index) {
+    const Query *query = fold->level->query;
+    CommonTableExpr *with;
+    RangeTblEntry *rows = pass_rows(query, rt_fetch(index, query->rtable), list_length(fold->all->with) + 1, &with);
+    fold->all->with = lappend(fold->all->with, with);
+    return fold_source(fold, InvalidOid, rows, index);
 }
 
 static bool fold_sub_selects(Node *node, void *context);
@@ -382,10 +408,12 @@ static From fold_item(const RangeTblRef *ref, bool nullable, void *context) {
         view = expanded_public_view(entry);
     if (OidIsValid(view)) {
         fold->all->views.add(level->query, entry, entry->subquery);
-        return fold_source(fold, view, ref->rtindex);
+        return fold_source(fold, view, nullptr, ref->rtindex);
     }
     if (is_public_source(entry, fold->source))
-        return fold_source(fold, entry->relid, ref->rtindex);
+        return fold_source(fold, entry->relid, nullptr, ref->rtindex);
+    if (is_passed(fold, entry))
+        return fold_passed(fold, ref->rtindex);
     Fold inner = *fold;
     inner.name = fold->name != nullptr ? fold->name : entry->eref->aliasname;
     if (entry->rtekind == RTE_CTE) {
@@ -407,7 +435,7 @@ static From fold_item(const RangeTblRef *ref, bool nullable, void *context) {
     From from = fold_level(&below, &inner, &places);
     bool sublinks = false; // shape refuses those that are used and have no other form than theirs
     Place *place = add_place(fold, ref->rtindex);
-    auto *columns = reinterpret_cast<Node *>(copyObject(query->targetList));
+    Node *columns = with_own_values(reinterpret_cast<Node *>(query->targetList), &below, false);
     (void)fold_sub_selects(columns, fold->all);
     place->columns = reinterpret_cast<List *>(put_in_place(columns, query, places, fold->source, &sublinks));
     if (nullable)
@@ -436,8 +464,7 @@ RangeTblEntry *source_entry(Oid source, char *name) {
     return entry;
 }
 
-// The facade, public table or view of one that an entry of a sub-SELECT is; InvalidOid: it is none.
-static Oid source_of_entry(const RangeTblEntry *entry) {
+Oid source_of_entry(const RangeTblEntry *entry) {
     Oid source = catalog::expanded_facade(entry);
     if (!OidIsValid(source))
         source = expanded_public_view(entry);
@@ -476,6 +503,8 @@ static void forget_repeated(Query *query) {
 // A sub-SELECT over facades and public tables stands in the leaf as one over relations. Others stay, and shape refuses them.
 static bool fold_sub_selects(Node *node, void *context) {
     if (node == nullptr)
+        return false;
+    if (is_own_value(node))
         return false;
     if (!IsA(node, Query))
         return border::walk_expression(node, fold_sub_selects, context);
@@ -537,7 +566,7 @@ void fold_tests(Query *query, Folded *folded) {
 static Node *fold_condition(Node *on, void *context) {
     auto *fold = static_cast<Fold *>(context);
     bool sublinks = false;
-    Node *condition = static_cast<Node *>(copyObject(on));
+    Node *condition = with_own_values(on, fold->level, fold->level == fold->all->level);
     (void)fold_sub_selects(condition, fold->all);
     return put_in_place(condition, fold->level->query, fold->places, fold->source, &sublinks);
 }
@@ -574,8 +603,9 @@ static void number_conditions(Node *item, const List *facades) {
         (void)numbered(join->quals, facades);
 }
 
-Folded fold_from(const Level *level, ParseState *source) {
+Folded fold_from(const Level *level, bool above, ParseState *source) {
     Folded folded = {};
+    folded.level = above ? level : nullptr;
     Fold outermost = {};
     outermost.source = source;
     outermost.dropped = true;

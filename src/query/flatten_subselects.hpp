@@ -17,8 +17,11 @@ struct Level {
 
 // The facades stand as varno 1, 2, ... in the items, the condition and all that on_facades has seen.
 struct Folded {
+    const Level *level;        // whose values the statement evaluates at the place of the answer (query/own_values); null: there is none
     List *facades;             // oid: of the varnos
     List *names;               // char *: what the level calls them; null: by their own names
+    List *rows;                // RangeTblEntry *: of a leaf, where rows are passed in place of a facade (query/passed_rows); or null
+    List *with;                // CommonTableExpr *: where these come from
     List *items;               // of FROM (query/from)
     Node *condition;           // what has been filtered on the way, and ON of inner joins; or null
     List *places;              // what the entries of the level's range table are (query/flatten_subselects.cpp)
@@ -30,15 +33,21 @@ bool aggregates(const Query *query);
 // The CTE that an entry refers to, and the level that it belongs to; null if it is not in sight.
 CommonTableExpr *find_cte(const RangeTblEntry *entry, const Level *level, const Level **owner);
 
+// The query behind an entry that is a sub-SELECT, a view or a CTE, at its level; null query: none, or one that changes data.
+Level query_of(const RangeTblEntry *entry, const Level *level);
+
 // Does a SELECT level have rows of a facade in its FROM, or hand them on in a set operation.
 bool reads_rows(const Level *level);
+
+// The facade, public table or view of one that an entry of a sub-SELECT is; InvalidOid: it is none.
+Oid source_of_entry(const RangeTblEntry *entry);
 
 // A relation as it stands in a leaf. name: its alias, or null.
 RangeTblEntry *source_entry(Oid source, char *name);
 
 // Folds the FROM of a level that reads rows; 0A000 with the part that stands between it and facades; 54000: more of them than
-// max_sources. The CTEs that it references lose a reference.
-Folded fold_from(const Level *level, ParseState *source);
+// max_sources. The CTEs that it references lose a reference. above: the answer will stand at this level.
+Folded fold_from(const Level *level, bool above, ParseState *source);
 
 // References to the items of FROM, in an expression or a list of them, become columns of the facades; in place or copied.
 Node *on_facades(Node *node, const Level *level, const Folded *folded, ParseState *source, bool *sublinks);

@@ -9,6 +9,7 @@
 #include "catalog/settings.hpp"
 #include "query/hints.hpp"
 #include "query/limits.hpp"
+#include "query/passed_rows.hpp"
 
 namespace dp::query {
 
@@ -148,23 +149,25 @@ static From read_item(const RangeTblRef *ref, bool nullable, void *context) {
     auto *reading = static_cast<const Reading *>(context);
     Leaf *leaf = reading->leaf;
     const RangeTblEntry *entry = rt_fetch(ref->rtindex, reading->query->rtable);
-    if (entry->rtekind != RTE_RELATION)
+    const bool passed = !reading->single && is_passed_rows(entry);
+    if (!passed && entry->rtekind != RTE_RELATION)
         refuse_item(reading, "FROM anything but a restricted view");
     if (entry->tablesample != nullptr)
         refuse_part("TABLESAMPLE", "Leave it out.", reading->source, -1);
     if (reading->single && ref->rtindex != 1)
         refuse_item(reading, "a query of this form");
-    const bool is_public = !reading->single && catalog::is_public_table(entry->relid);
+    const bool is_public = passed || (!reading->single && catalog::is_public_table(entry->relid));
     if (!is_public && !OidIsValid(catalog::table_of_facade(entry->relid))) {
         if (reading->single)
             refuse_relation(entry->relid);
         refuse_item(reading, nullptr);
     }
-    if (is_public && !entry->inh)
+    if (is_public && !passed && !entry->inh)
         refuse_part("ONLY", only_remedy, reading->source, -1);
     check_sources(leaf->nsources + 1);
     leaf->sources[leaf->nsources++] = Source{
-        entry->relid, ref->rtindex, is_public, nullable, false, border::permission_of(reading->query, entry).role};
+        entry->relid,          ref->rtindex, is_public, nullable, false, border::permission_of(reading->query, entry).role,
+        passed ? entry : nullptr};
     auto *own = makeNode(RangeTblRef);
     own->rtindex = ref->rtindex;
     return From{list_make1(own), nullptr};

@@ -239,6 +239,7 @@ Query *answer_of_set(RangeTblEntry *release, const Bitmapset *set, const SetColu
     query->canSetTag = true;
     query->rtable = release == nullptr ? NIL : list_make1(release);
     query->jointree = makeFromExpr(release == nullptr ? NIL : list_make1(reference(1)), nullptr);
+    query->hasSubLinks = release != nullptr && checkExprHasSubLink(reinterpret_cast<Node *>(release->functions));
     List *expressions = NIL;
     int number = 0;
     ListCell *cell;
@@ -305,7 +306,15 @@ static Query *union_all(const List *answers) {
     return all;
 }
 
+// What an answer is asked with stands lower than the statement's WITH that it names.
+static void lower_arguments(const List *answers) {
+    for (auto *answer : border::each<Query>(answers))
+        for (auto *release : border::each<RangeTblEntry>(answer->rtable))
+            IncrementVarSublevelsUp(reinterpret_cast<Node *>(release->functions), list_length(answers) == 1 ? 1 : 2, 0);
+}
+
 RangeTblEntry *all_answers(const List *answers) {
+    lower_arguments(answers);
     Query *all = list_length(answers) == 1 ? linitial_node(Query, answers) : union_all(answers);
     return entry_of(all, "answers", true);
 }

@@ -34,8 +34,6 @@ inline constexpr char sets_remedy[] = "Add up the cells of a plain GROUP BY: SEL
 inline constexpr char distinct_remedy[] =
     "Count values by count(DISTINCT x); or groups that are large enough: SELECT count(*) FROM (SELECT x FROM ... "
     "GROUP BY x HAVING count(*) > SIZE) g.";
-inline constexpr char public_distinct_remedy[] =
-    "Join the public table itself, by a key of it: all values of its columns are shown as groups.";
 inline constexpr char other_distinct_remedy[] = "Leave it out. Different values are counted by count(DISTINCT x); "
                                                 "GROUP BY x lists those that many rows have, to be "
                                                 "added up: SELECT sum(x) FROM (SELECT x FROM ... GROUP BY x) g.";
@@ -47,6 +45,9 @@ inline constexpr char join_remedy[] =
 inline constexpr char outer_remedy[] = "GROUP BY the column in a query of its own, and join its answer.";
 inline constexpr char only_remedy[] = "A public table is read with all of its parts: leave ONLY out.";
 inline constexpr char subselect_remedy[] = "Ask for its result first, and write that as constants: x IN (1, 2, 3).";
+inline constexpr char correlated_remedy[] =
+    "Join what it reads, and compare with its column: FROM v JOIN (SELECT k, avg(x) AS a FROM v GROUP BY k) t USING (k) "
+    "WHERE v.x > t.a. A public table is joined by its key: FROM v JOIN p USING (k) WHERE v.x > p.a.";
 inline constexpr char exists_remedy[] =
     "EXISTS and IN (SELECT ...) stand in WHERE, in GROUP BY, in what is aggregated, "
     "and in FILTER: write it there, or ask twice, WHERE EXISTS (...) and WHERE NOT "

@@ -128,7 +128,8 @@ static Known known_columns(const Links *links, int target, SourceSet known, Sour
 
 // Whether one row at most is there for values of the unit and of rows of `known`.
 static bool is_determined(const Links *links, int target, const Known &known) {
-    return known.n > 0 && catalog::covers_key(links->sources[target].relation, known.n, known.columns);
+    return known.n > 0 && links->sources[target].source->rows == nullptr && // no key says what is passed
+           catalog::covers_key(links->sources[target].relation, known.n, known.columns);
 }
 
 constexpr int64 most_rows = int64{1} << 40; // beyond it is not told how many
@@ -137,18 +138,23 @@ static int64 times(int64 a, int64 b) {
     return a > most_rows / Max(b, 1) ? most_rows : a * b;
 }
 
-// Rows of one unit, or with one value of the columns that a public table is joined by.
-static int64 rows_of(const Linked &source, const Known &known) {
+static SourceSet all_but(const Links *links, int target) {
+    return ((SourceSet{1} << links->n) - 1) & ~set_of(target);
+}
+
+// Rows of one unit, or with one value of the columns that a public table is joined by; of one that nothing is equated with, all.
+static int64 rows_of(const Links *links, int target, const Known &known, SourceSet kept) {
+    const Linked &source = links->sources[target];
     if (source.path != nullptr)
         return source.path->keyed ? 1 : source.path->max_rows;
-    if (known.n == 0)
+    if (known.n == 0 && known_columns(links, target, all_but(links, target), kept).n > 0)
         return most_rows;
     return source.multiplicity == nullptr ? 1 : Max(source.multiplicity(source, known.n, known.columns), 1);
 }
 
-// Each public source by an equality with one that is reached already, or all of its rows would be there for each other one.
-static void check_reached(const Links *links, SourceSet kept) {
-    SourceSet reached = 0;
+// Each public source of a sub-SELECT by an equality with one that is reached already: all of its rows would be looked at for each other one.
+static void check_reached(const Links *links, SourceSet kept, int njoined) {
+    SourceSet reached = (SourceSet{1} << njoined) - 1;
     for (int i = 0; i < links->n; i++)
         if (links->sources[i].path != nullptr)
             reached |= set_of(i);
@@ -163,11 +169,9 @@ static void check_reached(const Links *links, SourceSet kept) {
     for (int i = 0; i < links->n; i++)
         if ((reached & set_of(i)) == 0)
             refuse_form(
-                psprintf("a join with public table %s without an equality is not supported", links->sources[i].name),
-                "Join it by columns as they are: ON public.column = view.column. Further conditions "
-                "may stand beside it.",
-                "No condition, in ON of its outer join or above it, says that a column of it equals "
-                "one of another table.");
+                psprintf("a sub-SELECT of public table %s without an equality is not supported", links->sources[i].name),
+                "Compare columns as they are: WHERE public.column = view.column. Further conditions may stand beside it.",
+                "No condition of it says that a column of the table equals one of another table.");
 }
 
 // The smallest product over all orders. Each set of sources is as large as it is made the smallest way.
@@ -186,7 +190,7 @@ static int64 smallest_product(const Links *links, SourceSet kept, bool *keyed) {
                 continue;
             const Known known = known_columns(links, last, before, kept);
             const bool one = is_determined(links, last, known);
-            product[set] = Min(product[set], times(product[before], one ? 1 : rows_of(links->sources[last], known)));
+            product[set] = Min(product[set], times(product[before], one ? 1 : rows_of(links, last, known, kept)));
             by_keys[set] = by_keys[set] || (one && by_keys[before]);
         }
     }
@@ -216,8 +220,9 @@ static bool has_several(const Links *links, int i, SourceSet kept) {
     const catalog::UnitPath *path = links->sources[i].path;
     if (path != nullptr)
         return !path->keyed && path->max_rows != 1;
-    const SourceSet others = ((SourceSet{1} << links->n) - 1) & ~set_of(i);
-    return !is_determined(links, i, known_columns(links, i, others, kept));
+    const Known known = known_columns(links, i, all_but(links, i), kept);
+    return !is_determined(links, i, known) &&
+           (links->sources[i].source->rows == nullptr || rows_of(links, i, known, kept) > 1);
 }
 
 static int only_several(const Links *links, SourceSet kept) {
@@ -271,7 +276,7 @@ static void find_one_rows(const Links *links, const List *joins, SourceSet kept,
         one_row[i] = (found & set_of(i)) != 0;
 }
 
-Joined *join_sources(const Linked *sources, int n, const List *items, List *equalities) {
+Joined *join_sources(const Linked *sources, int n, int njoined, const List *items, List *equalities) {
     Links links = {sources, n, equalities, {}};
     for (int i = 0; i < n; i++)
         links.label[i] = i;
@@ -279,7 +284,7 @@ Joined *join_sources(const Linked *sources, int n, const List *items, List *equa
     auto *joined = static_cast<Joined *>(palloc0(sizeof(Joined)));
     joined->n = n;
     joined->equalities = equalities;
-    check_reached(&links, kept);
+    check_reached(&links, kept, njoined);
     joined->max_rows = smallest_product(&links, kept, &joined->keyed);
     joined->anchor = anchor_of(&links, kept);
     joined->several = only_several(&links, kept);

@@ -18,7 +18,8 @@ struct Joined {
     List *equalities; // Equality *
 };
 
-// 0A000, with the columns to use, where a private source is not linked to the others (9.7), or a public one is joined by no equality (9.8).
-Joined *join_sources(const Linked *sources, int n, const List *items, List *equalities);
+// njoined: how many of the sources, the first, stand in FROM. 0A000, with the columns to use, where a private source is not linked to the
+// others (9.7), or a public one of a sub-SELECT is joined by no equality (9.9).
+Joined *join_sources(const Linked *sources, int n, int njoined, const List *items, List *equalities);
 
 } // namespace dp::query

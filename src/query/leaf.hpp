@@ -22,6 +22,7 @@ struct Source {
     bool nullable;  // on the nullable side of an outer join: all of its columns may be NULL together
     bool tested;    // only sub-SELECTs read it: it is in no item of FROM, and stands behind those that are
     Oid reader;     // of a public source: whose rights read it before the charge; InvalidOid: those of whoever asks
+    const RangeTblEntry *rows; // public ones that the statement passes (query/passed_rows); null: those of `relation`
 };
 
 // A column of a leaf's sources as one number: that of its table where it is of the first entry, as in every leaf over one facade.

@@ -220,7 +220,8 @@ void refuse_unlinked(const Links *links, int unlinked, SourceSet to, bool nullab
                          : "Ask each by itself, and join the answers.";
     if (other == nullptr)
         refuse_form("an outer join that keeps rows of no person is not supported in a query on a restricted view",
-                    "Write the restricted view on the side that is kept, or use an inner join.",
+                    "Write the restricted view on the side that is kept, or use an inner join: groups of a public table, "
+                    "or of VALUES, are shown where nobody is as well.",
                     psprintf("What is kept would not be anybody's where %s has no row.", source.name));
     ereport(
         ERROR,

@@ -118,6 +118,8 @@ static bool add_relations(Node *item, List **relations) {
     if (IsA(item, JoinExpr))
         return add_relations(castNode(JoinExpr, item)->larg, relations) &&
                add_relations(castNode(JoinExpr, item)->rarg, relations);
+    if (IsA(item, RangeFunction)) // query/passed_rows looks at what it calls
+        return !castNode(RangeFunction, item)->lateral;
     if (IsA(item, RangeSubselect)) // its own FROM is looked at by the walk
         return !castNode(RangeSubselect, item)->lateral;
     *relations = lappend(*relations, item);

@@ -19,6 +19,8 @@
 #include "query/interval_marks.hpp"
 #include "query/per_unit.hpp"
 #include "query/hints.hpp"
+#include "query/own_values.hpp"
+#include "query/passed_rows.hpp"
 #include "query/outer_query.hpp"
 #include "query/grouping_sets.hpp"
 #include "query/grammar.hpp"
@@ -161,6 +163,8 @@ static bool contains_parameter(Node *node, void *) {
 // An expression that is the same for all rows and that the leaf's text cannot hold: it has parameters, or depends on
 // settings or the clock (a time zone, now()), which are the caller's. The statement computes it and passes the value.
 static bool is_argument(Node *node) {
+    if (is_own_value(node))
+        return true;
     if (!IsA(node, Param) && !is_computed(node))
         return false;
     return (contains_parameter(node, nullptr) || contain_mutable_functions(node)) && !belongs_to_leaf(node, nullptr) &&
@@ -251,8 +255,19 @@ static Joinable join_entry(Query *leaf, JoinExpr *join, const Joinable &left, co
     return Joinable{join->rtindex, names, columns, numbers};
 }
 
+static Joinable passed_rows_of_join(int index, const RangeTblEntry *entry) {
+    Joinable source = {index, static_cast<List *>(copyObject(entry->eref->colnames)), NIL, NIL};
+    for (int i = 1; i <= columns_of(InvalidOid, entry); i++) {
+        source.columns = lappend(source.columns, column_of(index, InvalidOid, entry, static_cast<AttrNumber>(i)));
+        source.numbers = lappend_int(source.numbers, i);
+    }
+    return source;
+}
+
 static Joinable source_of_join(const Query *leaf, int index) {
     const RangeTblEntry *entry = rt_fetch(index, leaf->rtable);
+    if (entry->rtekind == RTE_FUNCTION)
+        return passed_rows_of_join(index, entry);
     Relation relation = table_open(entry->relid, NoLock);
     Joinable source = {index, NIL, NIL, NIL};
     for (int i = 0; i < RelationGetDescr(relation)->natts; i++) {
@@ -281,10 +296,11 @@ static Joinable add_joins(Query *leaf, Node *item) {
 static void add_from(Query *leaf, const Folded *folded, const Query *query) {
     Node *where = static_cast<Node *>(copyObject(query->jointree->quals));
     const bool joined = list_length(folded->facades) > 1 || query->hasSubLinks || checkExprHasSubLink(where);
-    ListCell *cell, *name;
-    forboth(cell, folded->facades, name, folded->names) {
+    ListCell *cell, *name, *rows;
+    forthree(cell, folded->facades, name, folded->names, rows, folded->rows) {
         auto *alias = static_cast<char *>(joined ? lfirst(name) : nullptr);
-        leaf->rtable = lappend(leaf->rtable, source_entry(lfirst_oid(cell), alias));
+        auto *passed = static_cast<RangeTblEntry *>(copyObject(lfirst(rows)));
+        leaf->rtable = lappend(leaf->rtable, passed != nullptr ? passed : source_entry(lfirst_oid(cell), alias));
         border::set_permission(leaf, llast_node(RangeTblEntry, leaf->rtable), ACL_SELECT);
     }
     leaf->jointree = makeFromExpr(static_cast<List *>(copyObject(folded->items)), where);
@@ -327,6 +343,7 @@ static Query *build_leaf(const Query *query, const Folded *folded, Query *below,
                    lfirst_node(SortGroupClause, cell));
     for (auto *part : border::each<Node>(split->aggregates.nodes))
         add_target(leaf, shown, part, nullptr);
+    forget_unused_columns(below == nullptr ? leaf : below);
     check_parts(leaf);
     return border::mutate_query(leaf, extract_arguments, split, QTW_IGNORE_JOINALIASES);
 }
@@ -510,6 +527,8 @@ static void replace_by(Query *query, RangeTblEntry *answer, const Folded *folded
     query->groupClause = query->groupingSets = NIL;
     query->groupDistinct = false;
     query->hasAggs = false;
+    query->hasSubLinks = query->hasSubLinks || checkExprHasSubLink(reinterpret_cast<Node *>(answer->functions));
+    query->cteList = list_concat(query->cteList, folded->with);
     folded->views.keep(query, answer);
     auto *ref = makeNode(RangeTblRef);
     ref->rtindex = 1;
@@ -519,8 +538,11 @@ static void replace_by(Query *query, RangeTblEntry *answer, const Folded *folded
 // The level as a query over the facades themselves, which are varno 1, 2, ... from here on.
 static void fold_level(const Level *level, Folded *folded, ParseState *source) {
     Query *query = level->query;
+    const bool above = folded->level == level;
+    Node *targets = with_own_values(reinterpret_cast<Node *>(query->targetList), level, above);
+    query->targetList = reinterpret_cast<List *>(targets);
+    query->havingQual = with_own_values(query->havingQual, level, above);
     fold_tests(query, folded);
-    auto *targets = reinterpret_cast<Node *>(query->targetList);
     query->targetList = reinterpret_cast<List *>(on_facades(targets, level, folded, source, &query->hasSubLinks));
     query->havingQual = on_facades(query->havingQual, level, folded, source, &query->hasSubLinks);
     query->jointree->quals = folded->condition;
@@ -634,8 +656,12 @@ static void split_above(const Level *level, const PerUnitItem *item, Rewrite *re
     Query *query = level->query;
     RangeTblEntry *entry = rt_fetch(item->index, query->rtable);
     Query *below = item->level.query;
+    auto *targets = reinterpret_cast<Node *>(query->targetList);
+    query->targetList = reinterpret_cast<List *>(with_own_values(targets, level, true));
+    query->havingQual = with_own_values(query->havingQual, level, true);
+    query->jointree->quals = with_own_values(query->jointree->quals, level, true);
     check_per_unit(below, rewrite->source);
-    Folded folded = fold_from(&item->level, rewrite->source);
+    Folded folded = fold_from(&item->level, false, rewrite->source);
     fold_level(&item->level, &folded, rewrite->source);
     folded.views.add(query, entry, below);
     Query *own = per_unit_leaf(below, entry->eref->colnames);
@@ -672,7 +698,7 @@ static void rewrite_level(const Level *level, Rewrite *rewrite) {
     mark_keys(query);
     if (item.level.query != nullptr)
         return split_above(level, &item, rewrite);
-    Folded folded = fold_from(level, rewrite->source);
+    Folded folded = fold_from(level, true, rewrite->source);
     fold_level(level, &folded, rewrite->source);
     split_query(query, &folded, nullptr, rewrite);
 }

@@ -3,6 +3,7 @@
 #include "privacy/quantile.hpp"
 
 #include "catalog/decimals.hpp"
+#include "query/passed_rows.hpp"
 #include "release/fields.hpp"
 #include "release/identity.hpp"
 #include "rows/plan_of.hpp"
@@ -153,7 +154,7 @@ static void describe_units(StringInfo json, const rows::Question *question) {
     appendStringInfoString(json, ", \"tables\": [");
     for (int i = 0; i < question->nsources; i++) {
         appendStringInfoString(json, i > 0 ? ", " : "");
-        escape_json(json, catalog::qualified_name(question->sources[i].relation));
+        escape_json(json, query::name_of_source(question->sources[i].relation, question->sources[i].source->rows));
     }
     appendStringInfoChar(json, ']');
 }

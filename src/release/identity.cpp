@@ -70,6 +70,8 @@ static void add_sources(StringInfo text, const rows::Question *question) {
     for (int i = 0; i < question->nsources; i++) {
         const rows::Source &source = question->sources[i];
         const bool is_private = source.settings != nullptr;
+        if (source.source->rows != nullptr) // they are in the plan
+            continue;
         add_piece(text, "table", catalog::qualified_name(source.relation));
         add_piece(text, "filter", is_private ? source.settings->filter : nullptr);
         add_piece(text, "unit",

@@ -7,6 +7,7 @@
 #include "border/versions.hpp"
 #include "border/walk.hpp"
 #include "catalog/settings.hpp"
+#include "query/passed_rows.hpp"
 #include "query/constants.hpp"
 #include "query/two_columns.hpp"
 #include "query/exists.hpp"
@@ -41,7 +42,7 @@ static const privacy::Bounds *declared_bounds(const catalog::Reading &reading, c
                                               AttrNumber column, bool whole) {
     const Oid relation = relation_of(question, column);
     return is_public_column(question, column)
-               ? public_bounds(reading, relation, query::source_of(question->leaf, query::varno_of(column))->reader,
+               ? public_bounds(reading, *query::source_of(question->leaf, query::varno_of(column)),
                                query::attno_of(column))
                : catalog::column_bounds(reading, relation, column_name(question, column), whole);
 }
@@ -65,7 +66,7 @@ ColumnRanges column_ranges(const catalog::Reading &reading, const Question *ques
     int last = 0;
     for (int i = 0; i < question->nsources; i++)
         last = Max(last, query::column_number(question->sources[i].source->varno,
-                                              static_cast<AttrNumber>(natts_of(question->sources[i].relation))));
+                                              static_cast<AttrNumber>(query::columns_of(question->sources[i].relation, question->sources[i].source->rows))));
     return ColumnRanges{&reading, question, static_cast<query::Range *>(palloc0(sizeof(query::Range) * (last + 1))),
                         static_cast<bool *>(palloc0(sizeof(bool) * (last + 1))), 0, nullptr};
 }
@@ -190,10 +191,11 @@ void narrow_columns(ColumnRanges *columns, Question *question) {
 // written: the column as the statement names it.
 static const privacy::Bounds *bounds_of_column(const catalog::Reading &reading, const Question *question,
                                                AttrNumber column, const char *written) {
-    Oid relation = relation_of(question, column);
-    const char *name = column_name(question, column), *table = catalog::qualified_name(relation);
+    const query::Source *source = query::source_of(question->leaf, query::varno_of(column));
+    const char *name = column_name(question, column);
+    const char *table = query::name_of_source(relation_of(question, column), source == nullptr ? nullptr : source->rows);
     const privacy::Bounds *bounds = declared_bounds(
-        reading, question, column, is_integer_type(getBaseType(get_atttype(relation, query::attno_of(column)))));
+        reading, question, column, is_integer_type(getBaseType(table_column(question, column)->vartype)));
     if (bounds == nullptr && is_public_column(question, column))
         ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
                         errmsg("column %s of public table %s has no bounds", quote_identifier(name), table),

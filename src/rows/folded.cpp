@@ -1,5 +1,6 @@
 #include "rows/folded.hpp"
 
+#include "border/each.hpp"
 #include "query/constants.hpp"
 #include "query/from.hpp"
 #include "query/grammar.hpp"
@@ -49,6 +50,19 @@ static void merge_equal(const query::Leaf *leaf, query::Aggregate *aggregate) {
     aggregate->filter = first_equal(leaf->filters, aggregate->filter);
     if (aggregate->filter >= 0 && is_always_true(static_cast<Node *>(list_nth(leaf->filters, aggregate->filter))))
         aggregate->filter = -1;
+}
+
+void fold_passed_rows(query::Leaf *leaf, ParamListInfo parameters) {
+    for (int i = 0; i < leaf->nsources; i++) {
+        if (leaf->sources[i].rows == nullptr)
+            continue;
+        auto *rows = copyObject(const_cast<RangeTblEntry *>(leaf->sources[i].rows));
+        for (auto *column : border::each<RangeTblFunction>(rows->functions)) {
+            List *arrays = castNode(FuncExpr, column->funcexpr)->args;
+            linitial(arrays) = query::fold_constants(static_cast<Node *>(linitial(arrays)), parameters);
+        }
+        leaf->sources[i].rows = rows;
+    }
 }
 
 void fold_leaf(query::Leaf *leaf, ParamListInfo parameters) {

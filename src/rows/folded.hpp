@@ -10,4 +10,7 @@ namespace dp::rows {
 // the parameters. Errors: those of query::fold_constants.
 void fold_leaf(query::Leaf *leaf, ParamListInfo parameters);
 
+// Evaluates the arrays of rows that the statement passes, before anything is looked up in them.
+void fold_passed_rows(query::Leaf *leaf, ParamListInfo parameters);
+
 } // namespace dp::rows

@@ -13,6 +13,8 @@ namespace dp::rows {
 // ---- sources of sub-SELECTs ----------------------------------------------------------------------------------------
 
 static RangeTblEntry *entry_of(const Source &source) {
+    if (source.source->rows != nullptr)
+        return copyObject(const_cast<RangeTblEntry *>(source.source->rows));
     return source.source->is_public ? public_entry(source.relation, source.source->varno)
                                     : relation_entry(source.relation, true);
 }

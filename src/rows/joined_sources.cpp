@@ -7,6 +7,7 @@
 #include "catalog/public_table.hpp"
 #include "query/exists.hpp"
 #include "query/from.hpp"
+#include "query/passed_rows.hpp"
 #include "query/limits.hpp"
 #include "rows/public_values.hpp"
 #include "rows/unit_links.hpp"
@@ -29,16 +30,17 @@ void check_one_domain(const catalog::Settings *first, const catalog::Settings *o
                              quote_literal_cstr(first->unit == nullptr ? first->relation_name : other->relation_name)));
 }
 
-void check_declared(const catalog::Reading &reading, const catalog::Settings *settings, Oid relation) {
-    const char *name = catalog::qualified_name(relation);
-    if (!catalog::is_public_table(reading, relation, settings->id))
+void check_declared(const catalog::Reading &reading, const catalog::Settings *settings, const query::Source &source) {
+    const Oid relation = source.relation;
+    const char *name = query::name_of_source(relation, source.rows);
+    if (source.rows == nullptr && !catalog::is_public_table(reading, relation, settings->id))
         refuse_state(psprintf("%s is not a public table for %s", name, settings->view_name),
                      psprintf("The controller declares it with dp_set_public(%s, %s).", quote_literal_cstr(name),
                               quote_literal_cstr(settings->relation_name)));
     if (settings->unit == nullptr)
         refuse_form(
-            psprintf("a join of %s with public table %s is not supported: each row of it is a person of its own",
-                     settings->view_name, name),
+            psprintf("a join of %s with %s%s is not supported: each row of it is a person of its own", settings->view_name,
+                     source.rows == nullptr ? "public table " : "the rows of ", name),
             psprintf("The controller declares whose rows they are with dp_set_unit(%s, 'key column'); where no "
                      "unique index covers that column, with max_rows => ... as well.",
                      quote_literal_cstr(settings->relation_name)));
@@ -57,13 +59,16 @@ const List *lock_and_check_joined(const Question *question) {
     List *relations = NIL, *checked = NIL;
     for (int i = 0; i < question->nsources; i++) {
         const Source &source = question->sources[i];
-        relations = lappend_oid(relations, source.relation);
+        if (source.source->rows == nullptr)
+            relations = lappend_oid(relations, source.relation);
         if (source.settings != nullptr)
             relations = list_concat(relations, catalog::hidden_ancestors(source.settings->unit));
     }
     lock_in_order(relations);
     for (int i = 0; i < question->nsources; i++) {
         const Source &source = question->sources[i];
+        if (source.source->rows != nullptr)
+            continue;
         if (source.settings == nullptr) {
             checked =
                 list_concat_unique_oid(checked, catalog::check_public(source.relation, question->settings->owner));
@@ -81,7 +86,7 @@ const List *lock_and_check_joined(const Question *question) {
 // Holds counts that were made already.
 namespace {
 struct Count {
-    Oid relation;
+    const query::Source *source;
     Bitmapset *columns;
     int64 rows;
 };
@@ -97,7 +102,7 @@ static int64 count_equal(const query::Linked &source, int n, const AttrNumber *c
     for (int i = 0; i < n; i++)
         of = bms_add_member(of, columns[i]);
     for (auto *count : border::each<const Count>(counts->known)) {
-        if (count->relation == source.relation && bms_equal(count->columns, of))
+        if (count->source == source.source && bms_equal(count->columns, of))
             return count->rows;
     }
     auto *distinct = static_cast<AttrNumber *>(palloc(sizeof(AttrNumber) * n));
@@ -105,8 +110,8 @@ static int64 count_equal(const query::Linked &source, int n, const AttrNumber *c
     for (int column = -1; (column = bms_next_member(of, column)) >= 0;)
         distinct[ndistinct++] = static_cast<AttrNumber>(column);
     auto *count = static_cast<Count *>(palloc(sizeof(Count)));
-    *count = Count{source.relation, of,
-                   largest_multiplicity(*counts->reading, source.relation, source.source->reader, ndistinct, distinct, false)};
+    *count = Count{source.source, of,
+                   largest_multiplicity(counts->reading, *source.source, ndistinct, distinct, false)};
     counts->known = lappend(counts->known, count);
     return count->rows;
 }
@@ -134,14 +139,14 @@ static void check_semi_join(const Question *question, int number, const query::L
     memcpy(all, linked, sizeof(query::Linked) * leaf->njoined);
     memcpy(all + leaf->njoined, linked + semi->source, sizeof(query::Linked) * semi->nsources);
     for (int i = 0; i < n; i++)
-        all[i].multiplicity = nullptr;
+        all[i].multiplicity = all[i].source->rows == nullptr ? nullptr : all[i].multiplicity;
     auto *join = makeNode(JoinExpr);
     join->jointype = JOIN_LEFT;
     join->larg = query::one_item(list_copy(from));
     join->rarg = one_item_of(linked + semi->source, semi->nsources);
     join->quals = map_to_tables(static_cast<Node *>(list_nth(question->links.conditions, number)), question);
     List *items = list_make1(join), *by = query::find_equalities(leaf, items, nullptr);
-    (void)query::join_sources(all, n, items, list_concat_copy(equalities, by));
+    (void)query::join_sources(all, n, leaf->njoined, items, list_concat_copy(equalities, by));
 }
 
 static void check_semi_joins(const Question *question, const query::Linked *linked, const List *from,
@@ -161,8 +166,8 @@ Units *joined_units(const Question *question, const catalog::Reading *reading) {
         linked[i].source = source.source;
         linked[i].relation = source.relation;
         linked[i].path = source.settings == nullptr ? nullptr : source.settings->unit;
-        linked[i].name = catalog::qualified_name(source.source->relation);
-        linked[i].multiplicity = reading == nullptr ? nullptr : count_equal;
+        linked[i].name = query::name_of_source(source.source->relation, source.source->rows);
+        linked[i].multiplicity = reading == nullptr && source.source->rows == nullptr ? nullptr : count_equal;
         linked[i].context = counts;
     }
     List *from = static_cast<List *>(copyObject(question->links.from));
@@ -170,7 +175,7 @@ Units *joined_units(const Question *question, const catalog::Reading *reading) {
         join->quals = map_to_tables(join->quals, question);
     }
     List *equalities = query::find_equalities(leaf, from, map_to_tables(question->links.where, question));
-    const query::Joined *joined = query::join_sources(linked, n, from, equalities);
+    const query::Joined *joined = query::join_sources(linked, n, n, from, equalities);
     check_semi_joins(question, linked, from, equalities);
     const Source &anchor = question->sources[joined->anchor];
     return units_of(question, anchor.settings->unit, anchor.source->varno, list_length(leaf->query->rtable), joined);

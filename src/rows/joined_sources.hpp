@@ -8,7 +8,7 @@ namespace dp::rows {
 // 0A000: their people have different odometers, or each row of one is a person of its own.
 void check_one_domain(const catalog::Settings *first, const catalog::Settings *other);
 // Errors: 55000 for what is no public table for the view, 0A000 where each row of the view is a person of its own.
-void check_declared(const catalog::Reading &reading, const catalog::Settings *settings, Oid relation);
+void check_declared(const catalog::Reading &reading, const catalog::Settings *settings, const query::Source &source);
 
 // Locks all of them, and all ancestors, before any is looked at, and checks them. Returns them with their parts.
 const List *lock_and_check_joined(const Question *question);

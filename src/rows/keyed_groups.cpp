@@ -96,11 +96,11 @@ static int64 add_public(const catalog::Reading &reading, const Question *questio
         if (number != InvalidAttrNumber && query::varno_of(number) == source.source->varno)
             shown.columns[shown.n++] = query::attno_of(number);
     }
-    if (shown.n == 0 || !covers(key)) {
+    if (shown.n == 0 || source.source->rows != nullptr || !covers(key)) {
         known->n = before;
         return 1;
     }
-    return largest_multiplicity(reading, source.relation, source.source->reader, shown.n, shown.columns, true);
+    return largest_multiplicity(&reading, *source.source, shown.n, shown.columns, true);
 }
 
 int rows_per_group_by_keys(const catalog::Reading &reading, const Question *question) {

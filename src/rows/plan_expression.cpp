@@ -2,6 +2,7 @@
 
 #include "border/each.hpp"
 #include "border/guard.hpp"
+#include "query/passed_rows.hpp"
 #include "query/constants.hpp"
 #include "query/exists.hpp"
 extern "C" {
@@ -100,7 +101,8 @@ static uint32 place_of_test(const query::Leaf *leaf, const query::SemiJoin *test
 }
 
 const char *column_text(const query::Leaf *leaf, int varno, AttrNumber attno) {
-    return get_attname(leaf->sources[source_number(leaf, varno)].relation, attno, false);
+    const query::Source &source = leaf->sources[source_number(leaf, varno)];
+    return query::name_of_column(source.relation, source.rows, attno);
 }
 
 void add_column(const query::Leaf *leaf, const Var *column, plan::Expression *into) {

@@ -6,6 +6,7 @@
 #include "core/plan_print.hpp"
 #include "core/plan_words.hpp"
 
+#include "border/each.hpp"
 #include "border/guard.hpp"
 #include "border/scope.hpp"
 #include "query/constants.hpp"
@@ -31,8 +32,14 @@ template <class T> static T *appended(std::vector<T> *list) {
 // ---- sources -------------------------------------------------------------------------------------------------------
 
 static void add_source(const Builder &builder, const query::Source &source) {
-    const NameText name = name_of_relation(source.relation);
-    border::core([&] { builder.plan->sources.push_back({name.made(), source.is_public}); });
+    if (source.rows == nullptr) {
+        const NameText name = name_of_relation(source.relation);
+        return border::core([&] { builder.plan->sources.push_back({name.made(), source.is_public, {}}); });
+    }
+    plan::Source *rows = appended(&builder.plan->sources);
+    rows->is_public = true;
+    for (auto *function : border::each<RangeTblFunction>(source.rows->functions))
+        add_expression(builder.leaf, static_cast<Node *>(linitial(castNode(FuncExpr, function->funcexpr)->args)), appended(&rows->columns));
 }
 
 static void add_item(const Builder &builder, Node *item) {

@@ -3,6 +3,7 @@
 #include "border/permissions.hpp"
 #include "catalog/ledger.hpp"
 #include "query/limits.hpp"
+#include "query/passed_rows.hpp"
 #include "rows/engine.hpp"
 #include "rows/nodes.hpp"
 #include "rows/run_plan.hpp"
@@ -58,14 +59,19 @@ static bool is_used(const Bitmapset *used, AttrNumber column) {
     return bms_is_member(column - FirstLowInvalidHeapAttributeNumber, used);
 }
 
+// What a statement passes is in the question itself.
+static bool is_copied(const Source &source) {
+    return source.source->is_public && source.source->rows == nullptr;
+}
+
 void check_public_columns(const Question *question) {
     int n = 0;
     for (int i = 0; i < question->nsources; i++) {
         const Source &source = question->sources[i];
-        if (!source.source->is_public)
+        if (!is_copied(source))
             continue;
         const Bitmapset *used = used_columns(question, source.source->varno);
-        for (AttrNumber column = 1; column <= natts_of(source.relation); column++)
+        for (AttrNumber column = 1; column <= query::columns_of(source.relation, nullptr); column++)
             n += is_used(used, column) && get_typlen(get_atttype(source.relation, column)) == -1 ? 1 : 0;
     }
     query::check_public_columns(n);
@@ -186,7 +192,7 @@ uint64 hash_of_public_rows(const Question *question) {
     uint64 hash = 0;
     for (int i = 0; i < question->nsources; i++) {
         const Source &source = question->sources[i];
-        if (!source.source->is_public)
+        if (!is_copied(source))
             continue;
         Hasher hasher = {{hash_row, start_copying, end_copying, end_copying, DestNone}, 1};
         Query *query = select_used(source.relation, columns_of(source.relation),
@@ -203,7 +209,7 @@ QueryEnvironment *copy_public_rows(const Question *question, const List *checked
     *executed = true;
     for (int i = 0; i < question->nsources && *executed; i++) {
         const Source &source = question->sources[i];
-        if (!source.source->is_public)
+        if (!is_copied(source))
             continue;
         if (copies == nullptr)
             copies = create_queryEnv();

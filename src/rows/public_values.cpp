@@ -5,32 +5,68 @@
 
 #include "border/scope.hpp"
 #include "border/spi.hpp"
+#include "catalog/collation.hpp"
 #include "catalog/foreign_code.hpp"
+#include "query/passed_rows.hpp"
 #include "rows/groups.hpp"
 
 namespace dp::rows {
 
 // Queries a public table as its reader. The answer sees the same rows, unless somebody writes to the table meanwhile.
-static uint64 look(const border::Spi &spi, const catalog::Reading &reading, Oid reader, const char *sql) {
+static uint64 look(const border::Spi &spi, const catalog::Reading *reading, Oid reader, const char *sql) {
     border::RoleScope role = border::RoleScope::enter(OidIsValid(reader) ? reader : GetUserId());
-    PushActiveSnapshot(reading.snapshot);
+    PushActiveSnapshot(reading == nullptr ? GetTransactionSnapshot() : reading->snapshot);
     uint64 rows = spi.run(sql, true);
     PopActiveSnapshot();
     role.leave();
     return rows;
 }
 
-static const char *column_text(Oid relation, AttrNumber column) {
-    return quote_identifier(get_attname(relation, column, false));
+static const char *column_text(const query::Source &source, AttrNumber column) {
+    return quote_identifier(query::name_of_column(source.relation, source.rows, column));
 }
 
-int64 largest_multiplicity(const catalog::Reading &reading, Oid relation, Oid reader, int ncolumns,
+// What stands in FROM, under the pinned settings. A value that is passed is written as the constant that it is.
+static const char *table_text(const query::Source &source) {
+    if (source.rows == nullptr)
+        return catalog::qualified_name(source.relation);
+    StringInfoData arrays, names;
+    initStringInfo(&arrays);
+    initStringInfo(&names);
+    for (AttrNumber i = 1; i <= query::columns_of(InvalidOid, source.rows); i++) {
+        const Const *array = query::array_of_column(source.rows, i);
+        Oid output;
+        bool is_varlena;
+        getTypeOutputInfo(array->consttype, &output, &is_varlena);
+        appendStringInfo(&arrays, "%s%s::%s", i == 1 ? "" : ", ",
+                         array->constisnull ? "NULL"
+                                            : quote_literal_cstr(OidOutputFunctionCall(output, array->constvalue)),
+                         format_type_be_qualified(array->consttype));
+        if (OidIsValid(array->constcollid))
+            appendStringInfo(&arrays, " COLLATE %s", catalog::qualified_collation(array->constcollid));
+        appendStringInfo(&names, "%s%s", i == 1 ? "" : ", ", column_text(source, i));
+    }
+    return psprintf("unnest(%s) AS passed (%s)", arrays.data, names.data);
+}
+
+static int64 count_rows(const border::Spi &spi, const catalog::Reading *reading, const query::Source &source, int n,
+                        const char *names, const char *where) {
+    const char *table = table_text(source);
+    (void)look(spi, reading, source.reader,
+               n == 0 ? psprintf("SELECT count(*) FROM %s", table)
+                      : psprintf("SELECT coalesce(max(n), 0) FROM (SELECT count(*) AS n FROM %s WHERE %s) GROUP BY %s) x",
+                                 table, where, names));
+    bool isnull;
+    return DatumGetInt64(border::Spi::value(0, 1, &isnull));
+}
+
+int64 largest_multiplicity(const catalog::Reading *reading, const query::Source &source, int ncolumns,
                            const AttrNumber *columns, bool with_null) {
     StringInfoData names, where;
     initStringInfo(&names);
     initStringInfo(&where);
     for (int i = 0; i < ncolumns; i++) {
-        const char *name = column_text(relation, columns[i]);
+        const char *name = column_text(source, columns[i]);
         appendStringInfo(&names, "%s%s", i == 0 ? "" : ", ", name);
         appendStringInfo(&where,
                          with_null ? "%s%s IS NULL OR dp_rdr.is_short(%s)" : "%s%s IS NOT NULL AND dp_rdr.is_short(%s)",
@@ -38,11 +74,7 @@ int64 largest_multiplicity(const catalog::Reading &reading, Oid relation, Oid re
     }
     border::SettingsScope settings = border::SettingsScope::enter();
     border::Spi spi = border::Spi::connect();
-    (void)look(spi, reading, reader,
-               psprintf("SELECT coalesce(max(n), 0) FROM (SELECT count(*) AS n FROM %s WHERE %s) GROUP BY %s) x",
-                        catalog::qualified_name(relation), where.data, names.data));
-    bool isnull;
-    int64 most = DatumGetInt64(border::Spi::value(0, 1, &isnull));
+    const int64 most = count_rows(spi, reading, source, ncolumns, names.data, where.data);
     spi.finish();
     settings.leave();
     return most;
@@ -74,21 +106,20 @@ static KeyDomain domain_of_rows(const border::Spi &spi, uint64 n, bool with_null
     return domain;
 }
 
-bool public_domain(const catalog::Reading &reading, Oid relation, Oid reader, AttrNumber column, bool with_null,
-                   int most, KeyDomain *domain) {
-    Var spec = {};
-    get_atttypetypmodcoll(relation, column, &spec.vartype, &spec.vartypmod, &spec.varcollid);
+bool public_domain(const catalog::Reading &reading, const query::Source &source, AttrNumber column, int most,
+                   KeyDomain *domain) {
+    const Var spec = *query::column_of(source.varno, source.relation, source.rows, column);
     if (!has_order(spec.vartype))
         return false;
-    const char *name = column_text(relation, column);
+    const char *name = column_text(source, column);
     border::SettingsScope settings = border::SettingsScope::enter();
     border::Spi spi = border::Spi::connect();
-    uint64 n = look(spi, reading, reader,
+    uint64 n = look(spi, &reading, source.reader,
                     psprintf("SELECT DISTINCT %s FROM %s WHERE dp_rdr.is_short(%s) IS NOT FALSE LIMIT %d", name,
-                             catalog::qualified_name(relation), name, most + 1));
+                             table_text(source), name, most + 1));
     bool fits = n <= static_cast<uint64>(most);
     if (fits)
-        *domain = domain_of_rows(spi, n, with_null, spec);
+        *domain = domain_of_rows(spi, n, source.nullable, spec);
     spi.finish();
     settings.leave();
     return fits;
@@ -142,16 +173,15 @@ static privacy::Bounds bounds_between(const char *low, const char *high, bool wh
                        : privacy::make_bounds("0", strcmp(high, "0") == 0 ? "1" : high, whole);
 }
 
-const privacy::Bounds *public_bounds(const catalog::Reading &reading, Oid relation, Oid reader, AttrNumber column) {
-    const Oid type = getBaseType(get_atttype(relation, column));
-    const char *name = column_text(relation, column);
+const privacy::Bounds *public_bounds(const catalog::Reading &reading, const query::Source &source, AttrNumber column) {
+    const Oid type = getBaseType(query::column_of(source.varno, source.relation, source.rows, column)->vartype);
+    const char *name = column_text(source, column);
     const char *least = end_text(type, "min", name), *greatest = end_text(type, "max", name);
     if (least == nullptr)
         return nullptr;
     border::SettingsScope settings = border::SettingsScope::enter();
     border::Spi spi = border::Spi::connect();
-    (void)look(spi, reading, reader,
-               psprintf("SELECT %s, %s FROM %s", least, greatest, catalog::qualified_name(relation)));
+    (void)look(spi, &reading, source.reader, psprintf("SELECT %s, %s FROM %s", least, greatest, table_text(source)));
     const char *low = spi.text(0, 1), *high = spi.text(0, 2);
     spi.finish();
     settings.leave();
@@ -188,13 +218,13 @@ static const char *tuples_query(const Question *question, const Source &source, 
     initStringInfo(&where);
     ListCell *cell;
     foreach (cell, keys) {
-        const char *name = column_text(source.relation, query::attno_of(question->key_columns[lfirst_int(cell)]));
+        const char *name = column_text(*source.source, query::attno_of(question->key_columns[lfirst_int(cell)]));
         const bool first = foreach_current_index(cell) == 0;
         appendStringInfo(&names, "%s%s", first ? "" : ", ", name);
         appendStringInfo(&where, "%sdp_rdr.is_short(%s) IS NOT FALSE", first ? "" : " AND ", name);
     }
     return psprintf("SELECT DISTINCT %s FROM %s WHERE %s LIMIT %d", names.data,
-                    catalog::qualified_name(source.relation), where.data, max_coordinates + 1);
+                    table_text(*source.source), where.data, max_coordinates + 1);
 }
 
 const int64 *strides_of(const Question *question) {
@@ -233,7 +263,7 @@ static Places tuples_of_source(const catalog::Reading &reading, const Question *
     Places found = {static_cast<int64 *>(palloc(sizeof(int64) * (max_coordinates + 1))), 0};
     border::SettingsScope settings = border::SettingsScope::enter();
     border::Spi spi = border::Spi::connect();
-    const uint64 n = look(spi, reading, source.source->reader, tuples_query(question, source, keys));
+    const uint64 n = look(spi, &reading, source.source->reader, tuples_query(question, source, keys));
     const bool fits = n <= static_cast<uint64>(max_coordinates);
     for (uint64 i = 0; fits && i < n; i++)
         if (const int64 place = place_of_tuple(question, strides, keys, static_cast<int64>(i)); place >= 0)

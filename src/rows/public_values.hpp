@@ -5,21 +5,21 @@
 
 namespace dp::rows {
 
-// How many rows agree in these columns, at most; 0 for a table without rows. Rows with a long value count as none: they are joined with
+// How many rows agree in these columns, at most; in none, how many there are; 0 for a table without rows. Rows with a long value count as none: they are joined with
 // nothing (short_key_condition). So do those with NULL, but with_null: then they agree as in a group. As the reader of the source (query/leaf), else as the current
-// role, which needs SELECT on the columns; under the snapshot of `reading`. The caller
+// role, which needs SELECT on the columns; under the snapshot of `reading`, which may be null for rows that the statement passes. The caller
 // has locked the table and checked it (catalog/public_table).
-int64 largest_multiplicity(const catalog::Reading &reading, Oid relation, Oid reader, int ncolumns, const AttrNumber *columns,
-                           bool with_null);
+int64 largest_multiplicity(const catalog::Reading *reading, const query::Source &source, int ncolumns,
+                           const AttrNumber *columns, bool with_null);
 
-// The distinct values of a column; `with_null`: and NULL, also where no row has it. False: there are more than `most`, or the type has
-// no order.
-bool public_domain(const catalog::Reading &reading, Oid relation, Oid reader, AttrNumber column, bool with_null, int most,
+// The distinct values of a column; of a nullable source NULL, also where no row has it. False: there are more than `most`, or the type
+// has no order.
+bool public_domain(const catalog::Reading &reading, const query::Source &source, AttrNumber column, int most,
                    KeyDomain *domain);
 
 // Between the least and the greatest value of a column, of all types that bounds are declared of; null: it has none, or one is no bound
 // (NaN, infinite, from 1e250 on). Later rows may have others: values are clamped, as to declared bounds.
-const privacy::Bounds *public_bounds(const catalog::Reading &reading, Oid relation, Oid reader, AttrNumber column);
+const privacy::Bounds *public_bounds(const catalog::Reading &reading, const query::Source &source, AttrNumber column);
 
 // Keys that are several columns of one public table have the tuples of its rows, and on the nullable side of a join NULL in all of them.
 // By source: a table under two names has the tuples of each. Sets ngroups and places of a question whose other keys are declared: all

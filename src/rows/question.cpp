@@ -11,6 +11,7 @@
 #include "query/exists.hpp"
 #include "query/from.hpp"
 #include "query/grammar.hpp"
+#include "query/passed_rows.hpp"
 #include "query/total.hpp"
 #include "rows/nodes.hpp"
 
@@ -21,13 +22,6 @@ bool is_nullable_column(Oid relation, AttrNumber attno) {
     bool nullable = !border::is_never_null(RelationGetDescr(table), attno - 1);
     table_close(table, NoLock);
     return nullable;
-}
-
-int natts_of(Oid relation) {
-    Relation table = table_open(relation, NoLock);
-    int natts = RelationGetNumberOfAttributes(table);
-    table_close(table, NoLock);
-    return natts;
 }
 
 // ---- columns -------------------------------------------------------------------------------------------------------
@@ -75,21 +69,24 @@ Oid relation_of(const Question *question, AttrNumber column) {
     return source == nullptr ? question->settings->relation : source->relation;
 }
 
+static const RangeTblEntry *rows_of(const Question *question, AttrNumber column) {
+    const Source *source = source_at(question, query::varno_of(column));
+    return source == nullptr ? nullptr : source->source->rows;
+}
+
 const char *column_name(const Question *question, AttrNumber column) {
-    return get_attname(relation_of(question, column), query::attno_of(column), false);
+    return query::name_of_column(relation_of(question, column), rows_of(question, column), query::attno_of(column));
 }
 
 Var *table_column(const Question *question, AttrNumber column) {
-    Oid type, collation;
-    int32 typmod;
-    get_atttypetypmodcoll(relation_of(question, column), query::attno_of(column), &type, &typmod, &collation);
-    return makeVar(query::varno_of(column), query::attno_of(column), type, typmod, collation, 0);
+    return query::column_of(query::varno_of(column), relation_of(question, column), rows_of(question, column),
+                            query::attno_of(column));
 }
 
 // (Nobody enforces what is declared of a foreign table.)
 bool is_nullable(const Question *question, AttrNumber column) {
     const Source *source = source_at(question, query::varno_of(column));
-    return source->source->nullable || (question->remote && source->settings != nullptr) ||
+    return source->source->nullable || source->source->rows != nullptr || (question->remote && source->settings != nullptr) ||
            is_nullable_column(source->relation, query::attno_of(column));
 }
 

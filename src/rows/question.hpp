@@ -205,7 +205,6 @@ RangeTblEntry *table_entry(const Question *question);
 Node *view_condition(const catalog::Settings *settings, int varno = 1);
 
 // Columns of the table, dropped ones included; it must be locked.
-int natts_of(Oid relation);
 // Whether the table may hold NULL there.
 bool is_nullable_column(Oid relation, AttrNumber attno);
 // Over the tables, total; a copy. Null: count(*).

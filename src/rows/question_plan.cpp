@@ -46,6 +46,7 @@ static void check_text_means_plan(const Question *question) {
     const query::Parsed parsed = query::parse_select(question->text);
     query::Leaf *leaf = query::check_leaf(parsed.query, parsed.source);
     role.leave();
+    fold_passed_rows(leaf, nullptr);
     order_exists(leaf, nullptr);
     fold_leaf(leaf, nullptr);
     const int64 *fractions = resolve_fractions(leaf, nullptr);

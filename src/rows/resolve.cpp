@@ -190,9 +190,8 @@ static KeyDomain stored_domain(ArrayType *declared, const query::Key *spec, cons
 // Its values are nobody's secret. More than an answer may have groups are discovered, like those that nobody declared.
 static bool read_public_domain(const catalog::Reading &reading, const Question *question, AttrNumber column,
                                KeyDomain *domain) {
-    const Source *source = source_at(question, query::varno_of(column));
-    return public_domain(reading, source->relation, source->source->reader, query::attno_of(column),
-                         source->source->nullable, max_coordinates, domain);
+    return public_domain(reading, *source_at(question, query::varno_of(column))->source, query::attno_of(column),
+                         max_coordinates, domain);
 }
 
 // False when nobody declared the groups of a key; those of an expression may follow from what was.
@@ -317,6 +316,7 @@ static ParsedLinks links_of(const query::Leaf *leaf) {
 Question *prepare(const catalog::Reading &reading, query::Leaf *leaf, ParamListInfo parameters) {
     auto *question = static_cast<Question *>(palloc0(sizeof(Question)));
     question->leaf = leaf;
+    fold_passed_rows(leaf, parameters);
     order_exists(leaf, parameters);
     question->links = links_of(leaf);
     open_sources(reading, question);

@@ -3,6 +3,7 @@
 #include "border/refuse.hpp"
 #include "catalog/facade.hpp"
 #include "catalog/foreign_part.hpp"
+#include "query/passed_rows.hpp"
 #include "rows/from_clause.hpp"
 #include "rows/joined_sources.hpp"
 #include "rows/nodes.hpp"
@@ -29,7 +30,8 @@ void open_sources(const catalog::Reading &reading, Question *question) {
         source->source = &leaf->sources[i];
         source->relation = leaf->sources[i].is_public ? leaf->sources[i].relation
                                                       : catalog::table_of_facade(leaf->sources[i].relation);
-        relations = lappend_oid(relations, source->relation);
+        if (leaf->sources[i].rows == nullptr)
+            relations = lappend_oid(relations, source->relation);
     }
     lock_in_order(relations);
     for (int i = 0; i < leaf->nsources; i++) {
@@ -49,7 +51,7 @@ void open_sources(const catalog::Reading &reading, Question *question) {
     catalog::join_settings(question->settings, others);
     for (int i = 0; i < leaf->nsources; i++)
         if (leaf->sources[i].is_public)
-            check_declared(reading, question->settings, question->sources[i].relation);
+            check_declared(reading, question->settings, leaf->sources[i]);
 }
 
 // ---- checks --------------------------------------------------------------------------------------------------------
@@ -65,8 +67,8 @@ static Units *units_of_all(const Question *question, const catalog::Reading *rea
     return path == nullptr ? nullptr : units_of(question, path, 1, 1, nullptr);
 }
 
-static AttrNumber *same_columns(Oid relation) {
-    const int n = natts_of(relation);
+static AttrNumber *same_columns(const query::Source *source) {
+    const int n = query::columns_of(source->relation, source->rows);
     auto *map = static_cast<AttrNumber *>(palloc0(sizeof(AttrNumber) * (n + 1)));
     for (int i = 1; i <= n; i++)
         map[i] = static_cast<AttrNumber>(i);
@@ -77,7 +79,7 @@ static void map_columns(Question *question) {
     for (int i = 0; i < question->nsources; i++) {
         Source *source = &question->sources[i];
         source->map = source->settings != nullptr ? catalog::map_columns(source->source->relation, source->relation)
-                                                  : same_columns(source->relation);
+                                                  : same_columns(source->source);
     }
 }
 

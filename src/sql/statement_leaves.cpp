@@ -20,15 +20,6 @@ static ErrorData *refusal_as_leaf(const char *text) {
     });
 }
 
-Statement cut_statement(const char *text) {
-    Statement statement = {text, refusal_as_leaf(text) == nullptr, NIL, nullptr};
-    if (statement.whole)
-        return statement;
-    const query::Request request = plain_request(true);
-    statement.refusal = refusal_by([&] { statement.calls = find_leaves(text, &request); });
-    return statement;
-}
-
 static release::Ask ask_of_leaf(const Statement &statement, int leaf) {
     release::Ask ask;
     if (!ask_of_call(static_cast<Call *>(list_nth(statement.calls, leaf - 1)), &ask))
@@ -38,6 +29,19 @@ static release::Ask ask_of_leaf(const Statement &statement, int leaf) {
                         errhint("Write the constants out.")));
     (void)release::check_own_ask(&ask);
     return ask;
+}
+
+Statement cut_statement(const char *text) {
+    Statement statement = {text, refusal_as_leaf(text) == nullptr, NIL, nullptr};
+    if (statement.whole)
+        return statement;
+    const query::Request request = plain_request(true);
+    statement.refusal = refusal_by([&] {
+        statement.calls = find_leaves(text, &request);
+        for (int leaf = 1; leaf <= list_length(statement.calls); leaf++)
+            (void)ask_of_leaf(statement, leaf);
+    });
+    return statement;
 }
 
 // Lists the leaves, a line each.

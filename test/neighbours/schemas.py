@@ -204,6 +204,8 @@ def make_question(rng, schema):
         return make_carried_question(rng, schema) if rng.random() < 0.5 else make_per_unit_question(rng, schema)
     if rng.random() < 0.2:
         return make_tested_question(rng, schema)
+    if rng.random() < 0.2:
+        return make_passed_question(rng, schema)
     return make_joined_question(rng, schema) if rng.random() < 0.5 else make_plain_question(rng, schema)
 
 
@@ -522,3 +524,77 @@ def make_tested_question(rng, schema):
         measures = counted_first(measures, "count" if table == "people" else "units")
     return Question(sql, lambda tables: tested_rows(tables, table, exists), tuple(measures), key, keys, keeps,
                     Limits(rows, groups, True, one_group, rows_in_group(policy, rows, per_group)), policy, keys is None)
+
+
+# ---- rows and values that the statement brings along ----
+
+PASSED_KEYS = {"d": ("p", "q", "r", None), "w": (0, 3, 7, 8, None), "m": (True, False, None)}
+
+
+def literal(value):
+    return "NULL" if value is None else f"'{value}'" if isinstance(value, str) else str(value).lower()
+
+
+def make_passed_rows(rng, column):
+    """(k, n), n of at least two numbers; how they are written in FROM."""
+    rows = [(rng.choice(PASSED_KEYS[column]), n) for n in rng.sample(range(-3, 9), rng.choice((2, 2, 3, 5)))]
+    rows += [(rng.choice(PASSED_KEYS[column]), rng.choice(rows)[1]) for _ in range(rng.choice((0, 0, 2)))]
+    cast = {"d": "text", "w": "integer", "m": "boolean"}[column]
+    values = ", ".join(f"({literal(k)}::{cast}, {n})" for k, n in rows)
+    if rng.random() < 0.3:
+        return rows, f"(SELECT DISTINCT k, n, generate_series(1, 1) AS s FROM (VALUES {values}) x (k, n)) p", True
+    return rows, f"(VALUES {values}) p (k, n)", False
+
+
+def passed_rows(tables, table, passed, meets, outer):
+    for row in tables[table]:
+        met = [found for found in passed if meets(row, found[0])]
+        for k, n in met or ([(None, None)] if outer else []):
+            yield Row(row, n=n)
+
+
+def make_passed_question(rng, schema):
+    table, column = rng.choice(TABLES), rng.choice(tuple(PASSED_KEYS))
+    passed, text, distinct = make_passed_rows(rng, column)
+    passed = list(dict.fromkeys(passed)) if distinct else passed
+    how = rng.choice(("equal", "equal", "equal", "all", "range"))
+    outer = how != "all" and rng.random() < 0.4
+    meets = {"equal": lambda row, k: k is not None and row[column] is not None and row[column] == k, "all": lambda row, k: True,
+             "range": lambda row, k: k is not None and row[column] is not None and k < row[column]}[how]
+    on = {"equal": f"p.k = a.{column}", "range": f"p.k < a.{column}", "all": "true"}[how]
+    most = max([sum(k == other for other, _ in passed) for k, _ in passed if k is not None] or [1]) if how == "equal" else len(passed)
+    low, high = min(n for _, n in passed), max(n for _, n in passed)
+    least = rng.choice((-1, 0, 3))
+    scalar = f"(SELECT min(x) FROM (VALUES ({least}), (9)) x (x))"
+    calls = (("count(*)", Measure("count"), "bigint"), ("sum(a.v)", Measure("sum", "v", BOUNDS), "bigint"),
+             ("sum(p.n)", Measure("sum", "n", (low, high)), "bigint"), ("count(p.n)", Measure("count", "n"), "bigint"),
+             ("avg(a.w)", Measure("pair", "w", (-8, 8)), "numeric"),
+             (f"count(*) FILTER (WHERE p.n > {scalar})", Measure("count", keeps=lambda row: row["n"] is not None and row["n"] > least), "bigint"))
+    texts, measures, types = (list(part) for part in zip(*rng.sample(calls, rng.choice((1, 2, 3)))))
+    where, keeps = rng.choice((("", lambda row: True), ("", lambda row: True), (f" WHERE a.w > {scalar}", lambda row: row["w"] is not None and row["w"] > least),
+                               (" WHERE a.d IN (SELECT x FROM (VALUES ('p'), ('q'), (NULL)) x (x) LIMIT 3)", lambda row: row["d"] in ("p", "q"))))
+    pick = rng.choice(("", "g", "n", "n"))
+    numbers = tuple(sorted({n for _, n in passed})) + ((None,) if outer else ())
+    keys = {"": ((),), "g": GROUPS, "n": numbers}[pick]
+    key = {"": lambda row: (), "g": lambda row: row["g"] if row["g"] in GROUPS else "left out"}.get(pick, lambda row: row["n"])
+    several = table != "people" and schema.rows > 1
+    rows = (1 if table == "people" else schema.rows) * most
+    groups, per_group = (schema.groups, schema.per_group) if several and most == 1 else (rows, 0)
+    arguments = ""
+    if rng.random() < 0.3:
+        rows = rng.choice((1, 2, 4, 7))
+        groups = rng.randint(1, rows)
+        arguments = f", max_rows => {rows}, max_groups => {groups}"
+    one_group = not pick or (table == "people" and pick == "g")
+    groups = 1 if one_group else min(groups, rows, len(keys))
+    policy = rng.choice(("regress_dp_laplace", "regress_dp_gaussian"))
+    for measure in measures:
+        measure.narrow({"w": (least + 1, 8)} if "a.w" in where else {})
+    sql = (f"SELECT {', '.join(([f'{dict(g="a.g", n="p.n")[pick]} AS k'] if pick else []) + texts)} FROM {schema.name(table)}_dp a "
+           + (f"LEFT JOIN {text} ON {on}" if outer else rng.choice((f"JOIN {text} ON {on}",)) if how != "all" else f"CROSS JOIN {text}")
+           + where + (" GROUP BY 1" if pick else ""))
+    if arguments:
+        named = ([f"k {'text' if pick == 'g' else 'integer'}"] if pick else []) + [f"c{i} {kind}" for i, kind in enumerate(types)]
+        sql = f"SELECT * FROM dp_query($q${sql}$q${arguments}) AS ({', '.join(named)})"
+    return Question(sql, lambda tables: passed_rows(tables, table, passed, meets, outer), tuple(measures), key, keys, keeps,
+                    Limits(rows, groups, True, one_group, rows_in_group(policy, rows, per_group)), policy, False)

@@ -1,0 +1,20 @@
+// Sub-SELECTs that the statement evaluates itself, before a leaf is asked: each sees no row of a restricted view but through answers of
+// its own (formulas.md, 9.17).
+#pragma once
+
+#include "query/flatten_subselects.hpp"
+
+namespace dp::query {
+
+// Marks them in an expression of a level, which is copied: SELECT of one value, ARRAY(SELECT ..) and EXISTS. x IN (SELECT y ..) becomes
+// x = ANY (ARRAY(SELECT y ..)), unless it is a semi-join with views and public tables. above: what WITH says at the level or around it is
+// said where the values will be evaluated as well; others that read it stay as they are.
+Node *with_own_values(Node *node, const Level *level, bool above);
+
+bool is_own_value(const Node *node);
+Node *marked_value(const SubLink *link);
+
+// Whether the result of a query at a level follows from no row of a view or protected table, and from no column around it.
+bool follows_from_no_row(Query *query, const Level *level, bool above);
+
+} // namespace dp::query

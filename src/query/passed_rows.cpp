@@ -1,0 +1,237 @@
+#include "query/passed_rows.hpp"
+
+#include "border/each.hpp"
+#include "border/permissions.hpp"
+#include "border/walk.hpp"
+#include "catalog/relations.hpp"
+#include "query/own_values.hpp"
+#include "query/hints.hpp"
+
+namespace dp::query {
+
+// ---- in a leaf -----------------------------------------------------------------------------------------------------
+
+static FuncExpr *call_of(const RangeTblEntry *rows, int column) {
+    return castNode(FuncExpr, list_nth_node(RangeTblFunction, rows->functions, column - 1)->funcexpr);
+}
+
+static bool is_array(Node *node) {
+    while (node != nullptr && (IsA(node, CollateExpr) || IsA(node, RelabelType)))
+        node = IsA(node, CollateExpr) ? reinterpret_cast<Node *>(castNode(CollateExpr, node)->arg)
+                                      : reinterpret_cast<Node *>(castNode(RelabelType, node)->arg);
+    return IsA(node, Const) || (IsA(node, Param) && castNode(Param, node)->paramkind == PARAM_EXTERN);
+}
+
+bool is_passed_rows(const RangeTblEntry *entry) {
+    if (entry->rtekind != RTE_FUNCTION || entry->funcordinality || entry->lateral)
+        return false;
+    for (auto *function : border::each<RangeTblFunction>(entry->functions)) {
+        auto *call = reinterpret_cast<FuncExpr *>(function->funcexpr);
+        if (!IsA(call, FuncExpr) || call->funcid != F_UNNEST_ANYARRAY || function->funccolcount != 1 ||
+            !is_array(static_cast<Node *>(linitial(call->args))))
+            return false;
+    }
+    return list_length(entry->functions) < columns_of_source;
+}
+
+int columns_of(Oid relation, const RangeTblEntry *rows) {
+    if (rows != nullptr)
+        return list_length(rows->functions);
+    Relation table = table_open(relation, NoLock);
+    const int n = RelationGetNumberOfAttributes(table);
+    table_close(table, NoLock);
+    return n;
+}
+
+Var *column_of(int varno, Oid relation, const RangeTblEntry *rows, AttrNumber column) {
+    Oid type, collation;
+    int32 typmod = -1;
+    if (rows == nullptr)
+        get_atttypetypmodcoll(relation, column, &type, &typmod, &collation);
+    else {
+        type = exprType(reinterpret_cast<Node *>(call_of(rows, column)));
+        collation = exprCollation(reinterpret_cast<Node *>(call_of(rows, column)));
+    }
+    return makeVar(varno, column, type, typmod, collation, 0);
+}
+
+const char *name_of_column(Oid relation, const RangeTblEntry *rows, AttrNumber column) {
+    return rows == nullptr ? get_attname(relation, column, false) : psprintf("c%d", column);
+}
+
+const Const *array_of_column(const RangeTblEntry *rows, AttrNumber column) {
+    return castNode(Const, linitial(call_of(rows, column)->args));
+}
+
+const char *name_of_source(Oid relation, const RangeTblEntry *rows) {
+    return rows == nullptr ? catalog::qualified_name(relation) : quote_identifier(rows->eref->aliasname);
+}
+
+// ---- in a statement ------------------------------------------------------------------------------------------------
+
+bool has_rows_to_pass(const RangeTblEntry *entry, const Level *level, bool above) {
+    const Level below = query_of(entry, level);
+    if (entry->rtekind == RTE_CTE)
+        return above && below.query != nullptr && follows_from_no_row(below.query, below.outer, true);
+    auto *query = below.query;
+    if (query == nullptr) {
+        query = makeNode(Query);
+        query->rtable = list_make1(const_cast<RangeTblEntry *>(entry));
+    }
+    return follows_from_no_row(query, level, above);
+}
+
+// SELECT * FROM the entry, one level lower than it stood.
+static Query *select_all(const Query *query, const RangeTblEntry *entry) {
+    auto *all = makeNode(Query);
+    all->commandType = CMD_SELECT;
+    all->canSetTag = true;
+    auto *own = copyObject(const_cast<RangeTblEntry *>(entry));
+    all->rtable = list_make1(own);
+    border::copy_permission(query, entry, all, own);
+    IncrementVarSublevelsUp_rtable(all->rtable, 1, 0);
+    all->hasSubLinks = query->hasSubLinks;
+    auto *ref = makeNode(RangeTblRef);
+    ref->rtindex = 1;
+    all->jointree = makeFromExpr(list_make1(ref), nullptr);
+    List *names, *columns;
+    expandRTE(own, 1, 0, -1, false, &names, &columns);
+    ListCell *name, *column;
+    forboth(name, names, column, columns)
+        all->targetList = lappend(all->targetList,
+                                  makeTargetEntry(static_cast<Expr *>(lfirst(column)),
+                                                  static_cast<AttrNumber>(list_length(all->targetList) + 1),
+                                                  strVal(lfirst(name)), false));
+    return all;
+}
+
+static CommonTableExpr *with_of(Query *rows, int number) {
+    auto *with = makeNode(CommonTableExpr);
+    with->ctename = psprintf("dp_rdr rows %d", number);
+    with->ctematerialized = CTEMaterializeAlways;
+    with->ctequery = reinterpret_cast<Node *>(rows);
+    with->cterefcount = list_length(rows->targetList);
+    with->location = -1;
+    for (auto *target : border::each<TargetEntry>(rows->targetList)) {
+        auto *column = reinterpret_cast<Node *>(target->expr);
+        with->ctecolnames = lappend(with->ctecolnames, makeString(target->resname));
+        with->ctecoltypes = lappend_oid(with->ctecoltypes, exprType(column));
+        with->ctecoltypmods = lappend_int(with->ctecoltypmods, exprTypmod(column));
+        with->ctecolcollations = lappend_oid(with->ctecolcollations, exprCollation(column));
+    }
+    return with;
+}
+
+// ARRAY(SELECT column FROM rows)
+static SubLink *array_of(const CommonTableExpr *with, const TargetEntry *target) {
+    auto *entry = makeNode(RangeTblEntry);
+    entry->rtekind = RTE_CTE;
+    entry->ctename = with->ctename;
+    entry->ctelevelsup = 1;
+    entry->inFromCl = true;
+    entry->eref = makeAlias(with->ctename, static_cast<List *>(copyObject(with->ctecolnames)));
+    entry->coltypes = with->ctecoltypes;
+    entry->coltypmods = with->ctecoltypmods;
+    entry->colcollations = with->ctecolcollations;
+    auto *ref = makeNode(RangeTblRef);
+    ref->rtindex = 1;
+    auto *query = makeNode(Query);
+    query->commandType = CMD_SELECT;
+    query->canSetTag = true;
+    query->rtable = list_make1(entry);
+    query->jointree = makeFromExpr(list_make1(ref), nullptr);
+    auto *own = reinterpret_cast<Node *>(target->expr);
+    query->targetList = list_make1(makeTargetEntry(
+        reinterpret_cast<Expr *>(makeVar(1, target->resno, exprType(own), exprTypmod(own), exprCollation(own), 0)), 1,
+        target->resname, false));
+    auto *link = makeNode(SubLink);
+    link->subLinkType = ARRAY_SUBLINK;
+    link->subselect = reinterpret_cast<Node *>(query);
+    link->location = -1;
+    return link;
+}
+
+// A value of a type that has no array is nobody's column: a leaf that names it is refused.
+static RangeTblFunction *column_from(const CommonTableExpr *with, const TargetEntry *target) {
+    auto *column = reinterpret_cast<Node *>(target->expr);
+    const Oid type = getBaseType(exprType(column));
+    auto *call = makeFuncExpr(F_UNNEST_ANYARRAY, type, list_make1(marked_value(array_of(with, target))),
+                              exprCollation(column), exprCollation(column), COERCE_EXPLICIT_CALL);
+    call->funcretset = true;
+    auto *function = makeNode(RangeTblFunction);
+    function->funcexpr = reinterpret_cast<Node *>(call);
+    function->funccolcount = 1;
+    return function;
+}
+
+RangeTblEntry *pass_rows(const Query *query, const RangeTblEntry *entry, int number, CommonTableExpr **with) {
+    Query *rows = select_all(query, entry);
+    *with = with_of(rows, number);
+    auto *passed = makeNode(RangeTblEntry);
+    passed->rtekind = RTE_FUNCTION;
+    passed->inFromCl = true;
+    for (auto *target : border::each<TargetEntry>(rows->targetList))
+        passed->functions = lappend(passed->functions, column_from(*with, target));
+    passed->alias = makeAlias(entry->eref->aliasname, static_cast<List *>(copyObject((*with)->ctecolnames)));
+    passed->eref = copyObject(passed->alias);
+    return passed;
+}
+
+namespace {
+struct Used {
+    int varno;
+    Index level;
+    Bitmapset *columns;
+};
+} // namespace
+
+static bool find_used(Node *node, void *context) {
+    auto *used = static_cast<Used *>(context);
+    if (node == nullptr)
+        return false;
+    if (IsA(node, Query)) {
+        used->level++;
+        (void)border::walk_query(castNode(Query, node), find_used, context, QTW_IGNORE_JOINALIASES);
+        used->level--;
+        return false;
+    }
+    if (IsA(node, Var) && castNode(Var, node)->varno == used->varno && castNode(Var, node)->varlevelsup == used->level) {
+        if (castNode(Var, node)->varattno <= 0)
+            refuse_part("a system column", "Name columns.", nullptr, -1);
+        used->columns = bms_add_member(used->columns, castNode(Var, node)->varattno);
+    }
+    return border::walk_expression(node, find_used, context);
+}
+
+static void check_array(const RangeTblEntry *entry, int column) {
+    const Oid type = call_of(entry, column)->funcresulttype;
+    if (!OidIsValid(get_array_type(type)) || OidIsValid(get_element_type(type)))
+        refuse_part(psprintf("column %s, of type %s, of rows that are joined",
+                             quote_identifier(strVal(list_nth(entry->eref->colnames, column - 1))), format_type_be(type)),
+                    "Cast it to a type that PostgreSQL brings along: x::text.", nullptr, -1);
+}
+
+void forget_unused_columns(Query *leaf) {
+    ListCell *cell;
+    foreach (cell, leaf->rtable) {
+        const auto *entry = lfirst_node(RangeTblEntry, cell);
+        if (entry->rtekind != RTE_FUNCTION)
+            continue;
+        Used used = {foreach_current_index(cell) + 1, 0, nullptr};
+        (void)border::walk_query(leaf, find_used, &used, QTW_IGNORE_JOINALIASES);
+        if (bms_is_empty(used.columns)) // how many rows there are
+            used.columns = bms_make_singleton(1);
+        for (int column = 1; column <= list_length(entry->functions); column++) {
+            FuncExpr *call = call_of(entry, column);
+            if (bms_is_member(column, used.columns))
+                check_array(entry, column);
+            else {
+                call->funcresulttype = INT4OID;
+                call->funccollid = call->inputcollid = InvalidOid;
+                linitial(call->args) = makeNullConst(INT4ARRAYOID, -1, InvalidOid);
+            }
+        }
+    }
+}
+
+} // namespace dp::query

@@ -1,0 +1,32 @@
+// Rows that a statement passes to a leaf, a column as an array: they follow from no row of a view but through answers of their own
+// (formulas.md, 9.17). In a leaf they are unnest(..) of constants.
+#pragma once
+
+#include "query/flatten_subselects.hpp"
+#include "query/leaf.hpp"
+
+namespace dp::query {
+
+// ---- in a leaf -----------------------------------------------------------------------------------------------------
+
+bool is_passed_rows(const RangeTblEntry *entry);
+
+// Columns of a source: of its relation, or passed ones.
+int columns_of(Oid relation, const RangeTblEntry *rows);
+Var *column_of(int varno, Oid relation, const RangeTblEntry *rows, AttrNumber column);
+const char *name_of_column(Oid relation, const RangeTblEntry *rows, AttrNumber column);
+const Const *array_of_column(const RangeTblEntry *rows, AttrNumber column); // once constants are folded
+const char *name_of_source(Oid relation, const RangeTblEntry *rows);
+
+// ---- in a statement ------------------------------------------------------------------------------------------------
+
+// Whether an entry of FROM has rows to pass. above: as in query/own_values.
+bool has_rows_to_pass(const RangeTblEntry *entry, const Level *level, bool above);
+
+// Makes them a query of WITH, and the leaf's entry, each column of which is what ARRAY(SELECT column FROM it) gives.
+RangeTblEntry *pass_rows(const Query *query, const RangeTblEntry *entry, int number, CommonTableExpr **with);
+
+// Nobody computes columns of `leaf` that it does not name.
+void forget_unused_columns(Query *leaf);
+
+} // namespace dp::query
