@@ -287,12 +287,21 @@ CREATE TABLE dp_rdr.odometer (
     conditional_period_start   timestamptz,
     conditional_period_epsilon numeric NOT NULL DEFAULT 0,
     conditional_period_delta   numeric NOT NULL DEFAULT 0,
-    -- Where the table has a partition the sums of the public account are those of the cell that has most. `most`: how much of them was
-    -- not charged to all cells.
+    -- Where the table has a partition the sums of the public account are those of the cell that has most, of each by itself. `most`: how
+    -- much of them was not charged to all cells; the rest was, and of what has no column above it is `all`.
     partition                  integer NOT NULL DEFAULT 0, -- version of the partition that the cells belong to
-    begun                      bigint NOT NULL DEFAULT 0,  -- the last cell that has begun
+    begun                      bigint NOT NULL DEFAULT 0,  -- the last cell that has begun,
+    founded                    bigint NOT NULL DEFAULT 0,  -- and that had when the partition came into force
     most_epsilon               numeric NOT NULL DEFAULT 0,
-    most_delta                 numeric NOT NULL DEFAULT 0
+    most_delta                 numeric NOT NULL DEFAULT 0,
+    most_epsilon_epoch         numeric NOT NULL DEFAULT 0,
+    most_delta_epoch           numeric NOT NULL DEFAULT 0,
+    most_rho                   numeric NOT NULL DEFAULT 0,
+    most_pure                  numeric NOT NULL DEFAULT 0,
+    most_rho_only              bigint NOT NULL DEFAULT 0,
+    all_epsilon_epoch          numeric NOT NULL DEFAULT 0,
+    all_delta_epoch            numeric NOT NULL DEFAULT 0,
+    all_rho_only               bigint NOT NULL DEFAULT 0
 );
 COMMENT ON TABLE dp_rdr.odometer IS 'running totals of every protected table';
 
@@ -324,19 +333,32 @@ CREATE TABLE dp_rdr.odometer_share (
     conditional_period_delta   numeric NOT NULL DEFAULT 0,
     most_epsilon               numeric NOT NULL DEFAULT 0,
     most_delta                 numeric NOT NULL DEFAULT 0,
+    most_epsilon_epoch         numeric NOT NULL DEFAULT 0,
+    most_delta_epoch           numeric NOT NULL DEFAULT 0,
+    most_rho                   numeric NOT NULL DEFAULT 0,
+    most_pure                  numeric NOT NULL DEFAULT 0,
+    most_rho_only              bigint NOT NULL DEFAULT 0,
+    all_epsilon_epoch          numeric NOT NULL DEFAULT 0,
+    all_delta_epoch            numeric NOT NULL DEFAULT 0,
+    all_rho_only               bigint NOT NULL DEFAULT 0,
     PRIMARY KEY (id, grantee)
 );
 COMMENT ON TABLE dp_rdr.odometer_share IS 'running totals of every protected table by the grantee of the policy';
 
--- Sums of a cell beside what was charged to all. A cell without a row has nothing there. That with the largest number is for cells to
--- come: with all that was charged to them.
+-- Sums beside what was charged to all cells: of a cell and those behind it, up to the next row; before the first row there are none. The row
+-- with the largest number is for cells to come: with all that was charged to them. Those of an epoch are 0 when another begins.
 CREATE TABLE dp_rdr.odometer_cell (
-    id      uuid NOT NULL,                        -- privacy_domain.id
-    grantee text NOT NULL,                        -- role name; '': of the table
-    cell    bigint NOT NULL,
-    epsilon numeric NOT NULL,
-    delta   numeric NOT NULL,
-    PRIMARY KEY (id, grantee, cell)
+    id            uuid NOT NULL,                  -- privacy_domain.id
+    grantee       text NOT NULL,                  -- role name; '': of the table
+    first         bigint NOT NULL,
+    epsilon       numeric NOT NULL,
+    delta         numeric NOT NULL,
+    epsilon_epoch numeric NOT NULL,
+    delta_epoch   numeric NOT NULL,
+    rho           numeric NOT NULL,
+    pure          numeric NOT NULL,
+    rho_only      bigint NOT NULL,                -- charges
+    PRIMARY KEY (id, grantee, first)
 ) WITH (fillfactor = 50);
 COMMENT ON TABLE dp_rdr.odometer_cell IS 'running totals of the cells of a table with a partition';
 
@@ -444,27 +466,27 @@ COMMENT ON FUNCTION dp_rdr.ledger_hash IS 'SHA-256 of content version, previous 
 -- Returns the charges of a domain, oldest first by their smallest row. Rows that were verified count as one charge where all that
 -- sums are made of is alike and nothing else stands between them; from the first row on each is a charge of its own with `whole`.
 -- row_count: how many rows it stands for; carried: answers of a domain that was joined into this one; totals: those in force at a
--- charge under zcdp that raised what its epoch promises; raised: by how much a charge on some cells of a partition raised epsilon and
--- delta of the table and of the role.
+-- charge under zcdp that raised what its epoch promises; raised: by how much a charge on some cells of a partition raised the largest sums of
+-- the table, then of the role, in the order of odometer_cell; cells: on which it was.
 CREATE FUNCTION dp_rdr.charges(
     id uuid, whole boolean, OUT id bigint, OUT row_count bigint, OUT account text, OUT grantee text, OUT role_name text,
     OUT role_oid oid, OUT session_role text, OUT kind text, OUT algorithm text, OUT epsilon numeric, OUT delta numeric,
     OUT delta_groups numeric, OUT rho numeric, OUT basis text, OUT epoch integer, OUT totals jsonb, OUT carried bigint,
-    OUT at timestamp, OUT period text, OUT start date, OUT since date, OUT raised numeric[])
+    OUT at timestamp, OUT period text, OUT start date, OUT since date, OUT raised numeric[], OUT cells jsonb)
     RETURNS SETOF record LANGUAGE sql STABLE PARALLEL SAFE
     BEGIN ATOMIC
     SELECT c.id, c.row_count, c.account, c.grantee, c.role_name, c.role_oid, c.session_role, c.kind, c.algorithm, c.epsilon, c.delta,
-           c.delta_groups, c.rho, c.basis, c.epoch, c.totals, c.carried, c.at, c.period, c.start, c.since, c.raised
+           c.delta_groups, c.rho, c.basis, c.epoch, c.totals, c.carried, c.at, c.period, c.start, c.since, c.raised, c.cells
     FROM dp_rdr.verified_ledger v CROSS JOIN LATERAL jsonb_to_recordset(v.charges) c (
         id bigint, row_count bigint, account text, grantee text, role_name text, role_oid oid, session_role text, kind text,
         algorithm text, epsilon numeric, delta numeric, delta_groups numeric, rho numeric, basis text, epoch integer, totals jsonb,
-        carried bigint, at timestamp, period text, start date, since date, raised numeric[])
+        carried bigint, at timestamp, period text, start date, since date, raised numeric[], cells jsonb)
     WHERE v.table_id = $1 AND NOT $2
     UNION ALL
     SELECT l.id, 1, l.account, l.grantee, l.role_name, l.role_oid, l.session_role, l.kind, l.algorithm, l.epsilon, l.delta,
            l.delta_groups, l.rho, l.basis, l.epoch, l.parameters -> 'totals',
            CASE l.kind WHEN 'join' THEN (l.parameters ->> 'releases')::bigint END, timezone('UTC', l.at), p.kind, p.start, p.since,
-           r.raised
+           r.raised, l.parameters -> 'cells'
     FROM dp_rdr.ledger_row l LEFT JOIN LATERAL (
         SELECT q.raised FROM jsonb_to_record(l.parameters) q (raised numeric[]) WHERE l.parameters ? 'raised') r ON true
     LEFT JOIN LATERAL (

@@ -2,79 +2,158 @@
 
 #include <algorithm>
 
-#include "catalog/odometer.hpp"
-
 namespace dp::catalog {
 
 using border::Spi;
 
-constexpr int64 to_come = PG_INT64_MAX; // the number of the row for cells that have not begun
+static CellReader reader_of(const Spi &spi, const char *id, const char *grantee) {
+    return {&spi, nullptr, id, grantee};
+}
 
 // ---- another partition, or other cells -----------------------------------------------------------------------------
 
+namespace {
+// Gives the sums as parameters, in the order of their columns.
+struct SumParameters {
+    Parameters values;
+    template <class T> void operator()(const char *, const T &sum) { values.add(sum); }
+};
+} // namespace
+
+// Parameters: the domain, and what is given; then the sums.
+template <class... T>
+static void run_with_sums(const Spi &spi, border::Statement &statement, privacy::CellSums sums, const T &...given) {
+    SumParameters parameters = {Parameters::of(given...)};
+    fields(parameters, sums);
+    (void)run(spi, statement, parameters.values);
+}
+
+// Where the largest sums belong to different cells, no cell has the first with the second behind it; who counts for all has them both. So what is
+// counted before the epoch, and what it adds, are made to come to the whole.
+static void join_cells(const Spi &spi, const Settings &settings, OpenOdometer *odometer) {
+    const privacy::CellSums full = odometer->spread.fullest();
+    const privacy::Spent &sums = odometer->state.totals.of_public;
+    Price price = {};
+    price.by_cells = true;
+    price.raised.epsilon = std::max(sums.epsilon_before + full.epsilon_epoch - full.epsilon, privacy::Epsilon());
+    price.raised.delta = std::max(sums.delta_before + full.delta_epoch - full.delta, privacy::Delta());
+    price.cost.epsilon = price.raised.epsilon;
+    price.cost.delta = price.raised.delta;
+    if (odometer->state.claim.charged && (price.raised.epsilon.units() > 0 || price.raised.delta.units() > 0))
+        write_carried(spi, settings, privacy::Account::public_account,
+                      {"join", "another partition", "the sum of what different cells were charged"}, price, odometer);
+}
+
 // All charges so far count for every cell: for those to come by a row of its own, unless they begin with nothing.
-static void enter_partition(const Spi &spi, const Partition *partition, OpenOdometer *odometer) {
-    static border::Statement forget("DELETE FROM dp_rdr.odometer_cell WHERE id = $1"),
-        level("UPDATE dp_rdr.odometer_share SET most_epsilon = 0, most_delta = 0 "
-              "WHERE id = $1 AND (most_epsilon, most_delta) <> (0, 0)"),
-        carry("INSERT INTO dp_rdr.odometer_cell (id, grantee, cell, epsilon, delta) SELECT $1, '', $2::bigint, $3::numeric, $4::numeric "
-              "UNION ALL SELECT $1, s.grantee, $2, s.public_epsilon, s.public_delta FROM dp_rdr.odometer_share s WHERE s.id = $1");
+static void enter_partition(const Spi &spi, const Settings &settings, const Partition *partition, OpenOdometer *odometer) {
+    static border::Statement forget("DELETE FROM dp_rdr.odometer_cell WHERE id = $1"), level(R"sql(
+UPDATE dp_rdr.odometer_share SET all_epsilon_epoch = all_epsilon_epoch + most_epsilon_epoch,
+  all_delta_epoch = all_delta_epoch + most_delta_epoch, all_rho_only = all_rho_only + most_rho_only, most_epsilon = 0, most_delta = 0,
+  most_epsilon_epoch = 0, most_delta_epoch = 0, most_rho = 0, most_pure = 0, most_rho_only = 0 WHERE id = $1)sql"),
+        first("INSERT INTO dp_rdr.odometer_cell VALUES ($1, '', $2, 0, 0, 0, 0, 0, 0, 0)"),
+        coming("INSERT INTO dp_rdr.odometer_cell VALUES ($1, '', 9223372036854775807, $2, $3, $4, $5, $6, $7, $8)"),
+        coming_of_roles(R"sql(
+INSERT INTO dp_rdr.odometer_cell SELECT s.id, s.grantee, 9223372036854775807, s.public_epsilon, s.public_delta,
+  CASE s.epoch WHEN $2 THEN s.all_epsilon_epoch ELSE 0 END, CASE s.epoch WHEN $2 THEN s.all_delta_epoch ELSE 0 END,
+  CASE s.epoch WHEN $2 THEN s.public_rho ELSE 0 END, CASE s.epoch WHEN $2 THEN s.public_pure ELSE 0 END,
+  CASE s.epoch WHEN $2 THEN s.all_rho_only ELSE 0 END
+FROM dp_rdr.odometer_share s WHERE s.id = $1)sql");
     const Uuid id{odometer->id};
+    join_cells(spi, settings, odometer);
     move_shares(spi, odometer);
     (void)run(spi, forget, id);
     (void)run(spi, level, id);
-    const privacy::Spent &sums = odometer->state.totals.of_public;
-    if (partition != nullptr && partition->declared && !partition->fresh)
-        (void)run(spi, carry, id, to_come, sums.epsilon, sums.delta);
-    odometer->most = privacy::Loss();
+    odometer->spread = {odometer->spread.fullest(), {}};
     for (auto *share : border::each<OpenShare>(odometer->shares))
-        share->most = privacy::Loss();
+        share->spread = {share->spread.fullest(), {}};
+    if (partition != nullptr && partition->declared) {
+        (void)run(spi, first, id, partition->others());
+        run_with_sums(spi, coming, partition->fresh ? privacy::CellSums() : odometer->spread.all, id);
+    }
+    if (partition != nullptr && partition->declared && !partition->fresh)
+        (void)run(spi, coming_of_roles, id, int32{odometer->state.epoch});
     odometer->partition = partition == nullptr ? 0 : partition->version;
-    odometer->begun = partition == nullptr ? 0 : last_cell(*partition, today());
+    odometer->begun = odometer->founded = partition == nullptr ? 0 : last_cell(*partition, today());
     odometer->has_turned = true;
+}
+
+// Takes rows away that say what those before them say. grantees, numbers: null are all.
+static void join_equal(const Spi &spi, const OpenOdometer &odometer, Typed numbers) {
+    static const char *const sql = R"sql(
+DELETE FROM dp_rdr.odometer_cell c WHERE c.id = $1 AND %s AND c.first < 9223372036854775807
+  AND (c.epsilon, c.delta, c.epsilon_epoch, c.delta_epoch, c.rho, c.pure, c.rho_only) = (
+    SELECT p.epsilon, p.delta, p.epsilon_epoch, p.delta_epoch, p.rho, p.pure, p.rho_only FROM (
+      (SELECT o.* FROM dp_rdr.odometer_cell o WHERE o.id = c.id AND o.grantee = c.grantee AND o.first < c.first ORDER BY o.first DESC LIMIT 1)
+      UNION ALL SELECT c.id, c.grantee, NULL, 0, 0, 0, 0, 0, 0, 0 WHERE c.grantee <> '') p
+    ORDER BY p.first DESC NULLS LAST LIMIT 1))sql";
+    static border::Statement some(nullptr), every(nullptr);
+    const bool is_some = numbers.value != Datum{0};
+    border::Statement &statement = is_some ? some : every;
+    if (statement.text == nullptr)
+        statement.text = MemoryContextStrdup(TopMemoryContext, psprintf(sql, is_some ? "c.first = ANY ($2)" : "$2 IS NULL"));
+    (void)run(spi, statement, Uuid{odometer.id}, numbers);
 }
 
 // A cell that begins has what was charged to cells to come, and nothing of what was charged to all so far.
 static void begin_cells(const Spi &spi, int64 last, OpenOdometer *odometer) {
-    static border::Statement statement(R"sql(
-INSERT INTO dp_rdr.odometer_cell (id, grantee, cell, epsilon, delta)
-SELECT $1, s.grantee, n, coalesce(f.epsilon, 0) - s.epsilon, coalesce(f.delta, 0) - s.delta
-FROM (SELECT '' AS grantee, $5::numeric AS epsilon, $6::numeric AS delta
-      UNION ALL SELECT o.grantee, o.public_epsilon - o.most_epsilon, o.public_delta - o.most_delta
-      FROM dp_rdr.odometer_share o WHERE o.id = $1) s
-LEFT JOIN dp_rdr.odometer_cell f ON f.id = $1 AND f.grantee = s.grantee AND f.cell = $4
-CROSS JOIN generate_series($2 + 1, $3) n)sql");
+    static border::Statement of_table("INSERT INTO dp_rdr.odometer_cell VALUES ($1, '', $2, $3, $4, $5, $6, $7, $8, $9)"),
+        of_roles(R"sql(
+INSERT INTO dp_rdr.odometer_cell
+SELECT s.id, s.grantee, $2, coalesce(f.epsilon, 0) - (s.public_epsilon - s.most_epsilon),
+  coalesce(f.delta, 0) - (s.public_delta - s.most_delta),
+  coalesce(f.epsilon_epoch, 0) - CASE s.epoch WHEN $3 THEN s.all_epsilon_epoch ELSE 0 END,
+  coalesce(f.delta_epoch, 0) - CASE s.epoch WHEN $3 THEN s.all_delta_epoch ELSE 0 END,
+  coalesce(f.rho, 0) - CASE s.epoch WHEN $3 THEN s.public_rho - s.most_rho ELSE 0 END,
+  coalesce(f.pure, 0) - CASE s.epoch WHEN $3 THEN s.public_pure - s.most_pure ELSE 0 END,
+  coalesce(f.rho_only, 0) - CASE s.epoch WHEN $3 THEN s.all_rho_only ELSE 0 END
+FROM dp_rdr.odometer_share s
+LEFT JOIN dp_rdr.odometer_cell f ON f.id = s.id AND f.grantee = s.grantee AND f.first = 9223372036854775807 WHERE s.id = $1)sql");
+    const int64 first = odometer->begun + 1;
     move_shares(spi, odometer);
-    const privacy::Spent &sums = odometer->state.totals.of_public;
-    (void)run(spi, statement, Uuid{odometer->id}, odometer->begun, last, to_come, sums.epsilon - odometer->most.epsilon,
-              sums.delta - odometer->most.delta);
+    run_with_sums(spi, of_table, reader_of(spi, odometer->id, "").coming() - odometer->spread.all, Uuid{odometer->id}, first);
+    (void)run(spi, of_roles, Uuid{odometer->id}, first, int32{odometer->state.epoch});
+    join_equal(spi, *odometer, numbers_of(&first, 1));
     odometer->begun = last;
     odometer->has_turned = true;
 }
 
 // Values that are new in a list were among everything else, and have what that was charged.
 static void grow_list(const Spi &spi, const Partition &partition, OpenOdometer *odometer) {
-    static border::Statement split("INSERT INTO dp_rdr.odometer_cell (id, grantee, cell, epsilon, delta) "
-                                   "SELECT c.id, c.grantee, n, c.epsilon, c.delta FROM dp_rdr.odometer_cell c "
-                                   "CROSS JOIN generate_series($3 + 1, $4) n WHERE c.id = $1 AND c.cell = $2");
-    (void)run(spi, split, Uuid{odometer->id}, partition.others(), odometer->begun, partition.last);
+    static border::Statement split(R"sql(
+INSERT INTO dp_rdr.odometer_cell
+SELECT g.id, g.grantee, $3, coalesce(c.epsilon, 0), coalesce(c.delta, 0), coalesce(c.epsilon_epoch, 0), coalesce(c.delta_epoch, 0),
+  coalesce(c.rho, 0), coalesce(c.pure, 0), coalesce(c.rho_only, 0)
+FROM (SELECT DISTINCT o.id, o.grantee FROM dp_rdr.odometer_cell o WHERE o.id = $1 AND o.first < 9223372036854775807) g
+LEFT JOIN dp_rdr.odometer_cell c ON c.id = g.id AND c.grantee = g.grantee AND c.first = $2)sql");
+    const int64 first = odometer->begun + 1;
+    (void)run(spi, split, Uuid{odometer->id}, partition.others(), first);
+    join_equal(spi, *odometer, numbers_of(&first, 1));
     odometer->partition = partition.version;
     odometer->begun = partition.last;
     odometer->has_turned = true;
 }
 
-void enter_cells(const Spi &spi, const Partition *partition, const Touched *touched, OpenOdometer *odometer) {
+void enter_cells(const Spi &spi, const Settings &settings, const Partition *partition, const Touched *touched,
+                 OpenOdometer *odometer) {
     const int version = partition == nullptr ? 0 : partition->version;
     if (version > 0 && partition->values != nullptr && odometer->partition < version && odometer->partition >= partition->base)
         grow_list(spi, *partition, odometer);
     else if (odometer->partition != version)
-        enter_partition(spi, partition, odometer);
+        enter_partition(spi, settings, partition, odometer);
     const bool told = touched != nullptr && touched->partition > 0;
     if (told && touched->partition == odometer->partition && touched->begun > odometer->begun)
         begin_cells(spi, touched->begun, odometer);
 }
 
-// ---- sums ----------------------------------------------------------------------------------------------------------
+void begin_epoch_of_cells(const Spi &spi, OpenOdometer *odometer) {
+    static border::Statement statement(
+        "UPDATE dp_rdr.odometer_cell SET epsilon_epoch = 0, delta_epoch = 0, rho = 0, pure = 0, rho_only = 0 WHERE id = $1");
+    (void)run(spi, statement, Uuid{odometer->id});
+    join_equal(spi, *odometer, Typed{INT8ARRAYOID, Datum{0}});
+    odometer->spread.begin_epoch();
+}
+
+// ---- decisions -----------------------------------------------------------------------------------------------------
 
 // Tells whether a charge is on some of the cells; one on all that have begun moves the sums alone.
 static bool is_on_cells(const Charge &what, const OpenOdometer &odometer) {
@@ -82,182 +161,216 @@ static bool is_on_cells(const Charge &what, const OpenOdometer &odometer) {
            what.touched->partition > 0 && !(what.touched->is_all() && what.touched->begun == odometer.begun);
 }
 
-static Typed numbers_of(const int64 *numbers, int n) {
-    auto *elements = static_cast<Datum *>(palloc(sizeof(Datum) * (n + 1)));
-    for (int i = 0; i < n; i++)
-        elements[i] = Int64GetDatum(numbers[i]);
-    return Typed::array(INT8ARRAYOID, construct_array(elements, n, INT8OID, sizeof(int64), true, TYPALIGN_DOUBLE));
+// Replaces the sums of the public account, but not those of its period.
+static void put_sums(const privacy::CellSums &sums, privacy::Spent *spent) {
+    const privacy::PeriodSums period = spent->period;
+    *spent = sums.spent();
+    spent->period = period;
 }
 
-static int64 number_of_cells(const Touched &touched) {
-    int64 n = 0;
-    for (int i = 0; i < touched.n; i++)
-        n += touched.last[i] - touched.first[i] + 1;
-    return n;
-}
-
-// A cell without a row has what was charged to all. from: Spi, or a Visit.
-template <class From>
-static void put_largest(const From &from, const char *id, const char *grantee, const Touched &touched,
-                        const privacy::Loss &most, privacy::Spent *sums) {
-    static border::Statement statement(R"sql(
-SELECT $5 + greatest(max(c.epsilon), CASE WHEN sum(c.n) < $7 THEN 0 END),
-       $6 + greatest(max(c.delta), CASE WHEN sum(c.n) < $7 THEN 0 END)
-FROM unnest($3, $4) r (first, last), LATERAL ( -- a look into the index for each, whatever the statistics say
-  SELECT max(o.epsilon) AS epsilon, max(o.delta) AS delta, count(*) AS n FROM dp_rdr.odometer_cell o
-  WHERE o.id = $1 AND o.grantee = $2 AND o.cell BETWEEN r.first AND r.last) c)sql");
-    (void)run(from, statement, Uuid{id}, grantee, numbers_of(touched.first, touched.n),
-              numbers_of(touched.last, touched.n), sums->epsilon - most.epsilon, sums->delta - most.delta,
-              number_of_cells(touched));
-    bool isnull;
-    sums->epsilon = to_epsilon_sum(Spi::value(0, 1, &isnull), "epsilon of cells");
-    sums->delta = to_delta(Spi::value(0, 2, &isnull), "delta of cells");
+void stand_on_all(const OpenOdometer &odometer, Standpoint *point) {
+    if (odometer.partition == 0)
+        return;
+    put_sums(odometer.spread.fullest(), &point->sums.table.of_public);
+    if (const OpenShare *share = point->basis->share)
+        put_sums(share->spread.fullest(), &point->sums.role.of_public);
 }
 
 void stand_on_cells(const Spi &spi, const Charge &what, const OpenOdometer &odometer, Standpoint *point) {
     if (!is_on_cells(what, odometer))
         return;
-    const privacy::BoundSettings &bound = point->basis->terms->bound;
-    if (bound.period || (bound.bound != privacy::Bound::filter && bound.bound != privacy::Bound::none))
-        elog(ERROR, "a partition does not go with the bound of the table");
-    put_largest(spi, odometer.id, "", *what.touched, odometer.most, &point->sums.table.of_public);
+    put_sums(reader_of(spi, odometer.id, "").largest_of(*what.touched, odometer.spread.all), &point->sums.table.of_public);
     if (const OpenShare *share = point->basis->share)
-        put_largest(spi, odometer.id, share->grantee, *what.touched, share->most, &point->sums.role.of_public);
+        put_sums(reader_of(spi, odometer.id, share->grantee).largest_of(*what.touched, share->spread.all),
+                 &point->sums.role.of_public);
 }
 
-// Cells that begin with this question have what was charged to those to come.
-static void look_ahead(const Visit &visit, const char *id, const char *grantee, const Touched &touched, int64 begun,
-                       const privacy::Loss &most, privacy::Spent *sums) {
-    Touched known = touched, coming = {};
-    while (known.n > 0 && known.first[known.n - 1] > begun)
-        known.n--;
-    if (known.n > 0)
-        known.last[known.n - 1] = Min(known.last[known.n - 1], begun);
-    coming.n = 1;
-    coming.first[0] = coming.last[0] = to_come;
-    privacy::Spent before = *sums, next;
-    put_largest(visit, id, grantee, coming, privacy::Loss(), &next);
-    if (known.n > 0)
-        put_largest(visit, id, grantee, known, most, &before);
-    sums->epsilon = known.n > 0 ? std::max(before.epsilon, next.epsilon) : next.epsilon;
-    sums->delta = known.n > 0 ? std::max(before.delta, next.delta) : next.delta;
+static bool is_of_sums(privacy::Denial denial) {
+    return denial == privacy::Denial::epsilon_total || denial == privacy::Denial::delta_total ||
+           denial == privacy::Denial::role_share;
 }
 
-void look_at_cells(const Reading &reading, const char *id, const char *grantee, const Touched &touched,
-                   privacy::Totals *table, privacy::Totals *role) {
-    int partition = 0;
-    int64 begun = 0;
-    privacy::Loss most, most_of_role;
-    Lookup odometers = Lookup::open("odometer", reading);
-    if (const Row *row = only(odometers.rows(DirectFunctionCall1(uuid_in, CStringGetDatum(id))))) {
-        RowReader visit{*row};
-        visit("partition", partition);
-        visit("begun", begun);
-        most_of(visit, most);
-    }
-    odometers.close();
-    if (partition != touched.partition || (touched.is_all() && touched.begun == begun))
-        return;
-    (void)read_share(reading, id, grantee, 0, &most_of_role);
-    Visit visit = Visit::read(reading);
-    look_ahead(visit, id, "", touched, begun, most, &table->of_public);
-    look_ahead(visit, id, grantee, touched, begun, most_of_role, &role->of_public);
-    visit.leave();
+privacy::Denial look_into_cells(const Spi &spi, const Charge &what, const Standpoint &point, const OpenOdometer &odometer,
+                                const privacy::Cost &cost, privacy::Denial denial, Verdict *verdict) {
+    if (what.account != privacy::Account::public_account || what.touched == nullptr || what.touched->partition == 0 ||
+        !is_of_sums(denial))
+        return denial;
+    const privacy::BoundSettings &bound = point.basis->terms->bound;
+    verdict->denied = reader_of(spi, odometer.id, "")
+                          .refusing(*what.touched, border::core([&] { return privacy::refusal_of_table(cost, bound); }),
+                                    odometer.spread.all);
+    if (verdict->denied.n > 0)
+        return denial == privacy::Denial::role_share ? privacy::Denial::epsilon_total : denial;
+    const OpenShare *share = point.basis->share;
+    if (share == nullptr)
+        return privacy::Denial::none;
+    const privacy::Refusal refusal = border::core([&] {
+        return privacy::refusal_of_role(cost, bound, what.caps.share, what.caps.profile, point.sums.role.of_conditional);
+    });
+    verdict->denied =
+        reader_of(spi, odometer.id, share->grantee).refusing(*what.touched, refusal, share->spread.all);
+    return verdict->denied.n > 0 ? privacy::Denial::role_share : privacy::Denial::none;
 }
 
 // ---- charges -------------------------------------------------------------------------------------------------------
 
-static void add_to_cells(const Spi &spi, const char *id, const char *grantee, const Touched &touched,
-                         const privacy::Cost &cost, privacy::Basis basis) {
+// The row at the beginning of a range is made, and so is one behind its end, where they are not there. $5: the last cell that has begun, behind
+// which there are none.
+static const char *const add_sql = R"sql(
+WITH piece AS (
+  SELECT s.first, s.inside, p.epsilon, p.delta, p.epsilon_epoch, p.delta_epoch, p.rho, p.pure, p.rho_only
+  FROM unnest($3::bigint[], $4::bigint[]) r (first, last) CROSS JOIN LATERAL (VALUES (r.first, true), (r.last + 1, false)) s (first, inside)
+  LEFT JOIN LATERAL (SELECT o.* FROM dp_rdr.odometer_cell o WHERE o.id = $1 AND o.grantee = $2 AND o.first <= s.first
+                     ORDER BY o.first DESC LIMIT 1) p ON true
+  WHERE s.inside OR s.first <= $5 AND p.first IS DISTINCT FROM s.first
+  UNION ALL
+  SELECT o.first, true, o.epsilon, o.delta, o.epsilon_epoch, o.delta_epoch, o.rho, o.pure, o.rho_only
+  FROM unnest($3::bigint[], $4::bigint[]) r (first, last) CROSS JOIN LATERAL (
+    SELECT c.* FROM dp_rdr.odometer_cell c WHERE c.id = $1 AND c.grantee = $2 AND c.first > r.first AND c.first <= r.last) o),
+added AS (
+  SELECT first, inside, coalesce(epsilon, 0) + CASE WHEN inside THEN $6 ELSE 0 END AS epsilon,
+    coalesce(delta, 0) + CASE WHEN inside THEN $7 ELSE 0 END AS delta,
+    coalesce(epsilon_epoch, 0) + CASE WHEN inside THEN $8 ELSE 0 END AS epsilon_epoch,
+    coalesce(delta_epoch, 0) + CASE WHEN inside THEN $9 ELSE 0 END AS delta_epoch,
+    coalesce(rho, 0) + CASE WHEN inside THEN $10 ELSE 0 END AS rho, coalesce(pure, 0) + CASE WHEN inside THEN $11 ELSE 0 END AS pure,
+    coalesce(rho_only, 0) + CASE WHEN inside THEN $12 ELSE 0 END AS rho_only FROM piece),
+put AS (
+  INSERT INTO dp_rdr.odometer_cell SELECT $1, $2, first, trim_scale(epsilon), trim_scale(delta), trim_scale(epsilon_epoch),
+    trim_scale(delta_epoch), trim_scale(rho), trim_scale(pure), rho_only FROM added
+  ON CONFLICT (id, grantee, first) DO UPDATE SET epsilon = EXCLUDED.epsilon, delta = EXCLUDED.delta,
+    epsilon_epoch = EXCLUDED.epsilon_epoch, delta_epoch = EXCLUDED.delta_epoch, rho = EXCLUDED.rho, pure = EXCLUDED.pure,
+    rho_only = EXCLUDED.rho_only)
+SELECT max(epsilon), max(delta), max(epsilon_epoch), max(delta_epoch), max(rho), max(pure), max(rho_only) FROM added WHERE inside)sql";
+
+// Returns the largest sums that the ranges have with it, beside what was charged to all.
+static privacy::CellSums add_to_cells(const Spi &spi, const OpenOdometer &odometer, const char *grantee,
+                                      const Touched &touched, privacy::CellSums added) {
+    static border::Statement statement(add_sql);
+    run_with_sums(spi, statement, added, Uuid{odometer.id}, grantee, numbers_of(touched.first, touched.n),
+                  numbers_of(touched.last, touched.n), odometer.begun);
+    return sums_at(0, 1);
+}
+
+static void join_at_ends(const Spi &spi, const OpenOdometer &odometer, const Touched &touched) {
+    int64 numbers[2 * most_ranges];
+    for (int i = 0; i < touched.n; i++) {
+        numbers[2 * i] = touched.first[i];
+        numbers[2 * i + 1] = touched.last[i] + 1;
+    }
+    join_equal(spi, odometer, numbers_of(numbers, 2 * touched.n));
+}
+
+static privacy::CellSums raise_to(const privacy::CellSums &cells, const privacy::Spread &spread) {
+    return privacy::largest(cells, spread.most) - spread.most;
+}
+
+static void add_to_coming(const Spi &spi, const OpenOdometer &odometer, const char *grantee, const privacy::CellSums &added) {
     static border::Statement statement(R"sql(
-INSERT INTO dp_rdr.odometer_cell AS c (id, grantee, cell, epsilon, delta)
-SELECT $1, $2, n, $5, $6 FROM unnest($3, $4) r (first, last), generate_series(r.first, r.last) n
-ON CONFLICT (id, grantee, cell) DO UPDATE SET epsilon = trim_scale(c.epsilon + $5), delta = trim_scale(c.delta + $6))sql");
-    (void)run(spi, statement, Uuid{id}, grantee, numbers_of(touched.first, touched.n),
-              numbers_of(touched.last, touched.n), cost.epsilon, cost.charged(basis));
+INSERT INTO dp_rdr.odometer_cell AS o VALUES ($1, $2, 9223372036854775807, $3, $4, $5, $6, $7, $8, $9)
+ON CONFLICT (id, grantee, first) DO UPDATE SET epsilon = o.epsilon + EXCLUDED.epsilon, delta = o.delta + EXCLUDED.delta,
+  epsilon_epoch = o.epsilon_epoch + EXCLUDED.epsilon_epoch, delta_epoch = o.delta_epoch + EXCLUDED.delta_epoch, rho = o.rho + EXCLUDED.rho,
+  pure = o.pure + EXCLUDED.pure, rho_only = o.rho_only + EXCLUDED.rho_only)sql");
+    run_with_sums(spi, statement, added, Uuid{odometer.id}, grantee);
 }
 
-// How much higher the largest sums are when a charge was added to others.
-static privacy::Loss raise_most(const privacy::Spent &largest, const privacy::Spent &touched, const privacy::Cost &cost,
-                                privacy::Loss *most) {
-    privacy::Loss raised;
-    raised.epsilon = std::max(touched.epsilon + cost.epsilon - largest.epsilon, privacy::Epsilon());
-    raised.delta = std::max(touched.delta + cost.delta - largest.delta, privacy::Delta());
-    most->epsilon = most->epsilon + raised.epsilon;
-    most->delta = most->delta + raised.delta;
-    return raised;
+static Datum describe_cells_of(const OpenOdometer &odometer, const char *which) {
+    return DirectFunctionCall1(jsonb_in, CStringGetDatum(psprintf("{\"cells\": {\"partition\": %d, \"begun\": " INT64_FORMAT "%s}}",
+                                                                  odometer.partition, odometer.begun, which)));
 }
 
-void charge_cells(const Spi &spi, const Charge &what, const Standpoint &point, OpenOdometer *odometer, Price *price) {
-    const Partition *partition = point.basis->terms->partition;
+Datum describe_all(const OpenOdometer &odometer) {
+    return describe_cells_of(odometer, "");
+}
+
+void charge_coming(const Spi &spi, const OpenOdometer &odometer, Price *price) {
+    price->by_cells = true;
+    price->cells = describe_cells_of(odometer, psprintf(", \"ranges\": [[" INT64_FORMAT ", " INT64_FORMAT "]]", to_come, to_come));
+    add_to_coming(spi, odometer, "", privacy::added_by(price->cost, price->basis));
+}
+
+void charge_cells(const Spi &spi, const Charge &what, const Basis &basis, OpenOdometer *odometer, Price *price) {
+    const Partition *partition = basis.terms->partition;
     if (what.account != privacy::Account::public_account || partition == nullptr || !partition->declared)
         return;
     const bool told = what.touched != nullptr && what.touched->partition > 0;
+    const OpenShare *share = basis.share;
+    const privacy::CellSums added = privacy::added_by(price->cost, price->basis);
+    if (!told) { // it counts for all that come as well
+        add_to_coming(spi, *odometer, "", added);
+        if (share != nullptr)
+            add_to_coming(spi, *odometer, share->grantee, added);
+        price->cells = describe_cells_of(*odometer, ", \"to_come\": true");
+    }
     price->by_cells = is_on_cells(what, *odometer);
-    if (told && !price->by_cells)
-        return;
-    Touched coming = {};
-    coming.n = 1;
-    coming.first[0] = coming.last[0] = to_come;
-    OpenShare *share = point.basis->share;
-    const Touched &touched = told ? *what.touched : coming; // what nobody told counts for all that come as well
-    add_to_cells(spi, odometer->id, "", touched, price->cost, price->basis);
-    if (share != nullptr)
-        add_to_cells(spi, odometer->id, share->grantee, touched, price->cost, price->basis);
     if (!price->by_cells)
         return;
-    price->raised =
-        raise_most(odometer->state.totals.of_public, point.sums.table.of_public, price->cost, &odometer->most);
-    if (share == nullptr)
-        return;
-    price->raised_role =
-        raise_most(share->totals.of_public, point.sums.role.of_public, price->cost, &share->most);
-    share->most_added.epsilon = share->most_added.epsilon + price->raised_role.epsilon;
-    share->most_added.delta = share->most_added.delta + price->raised_role.delta;
+    price->raised = raise_to(add_to_cells(spi, *odometer, "", *what.touched, added), odometer->spread);
+    if (share != nullptr)
+        price->raised_role = raise_to(add_to_cells(spi, *odometer, share->grantee, *what.touched, added), share->spread);
+    join_at_ends(spi, *odometer, *what.touched);
 }
 
-// ---- denials -------------------------------------------------------------------------------------------------------
+// ---- questions that are only looked at -----------------------------------------------------------------------------
 
-static void note_denied(int64 cell, DeniedCells *denied) {
-    if (denied->n > 0 && denied->last[denied->n - 1] == cell - 1)
-        denied->last[denied->n - 1] = cell;
-    else if (denied->n == DeniedCells::most)
-        denied->more = true;
-    else {
-        denied->first[denied->n] = denied->last[denied->n] = cell;
-        denied->n++;
-    }
+namespace {
+// Holds what was read of an account for a look.
+struct Looked {
+    CellReader reader;
+    privacy::Spread spread;
+    Closings closings; // of an epoch that has ended meanwhile
+    bool ended;
+    int64 begun;
+};
+} // namespace
+
+static privacy::CellSums in_epoch(const Looked &looked, privacy::CellSums sums, const privacy::Loss &closing) {
+    if (looked.ended)
+        sums.begin_epoch();
+    sums.epsilon = sums.epsilon + closing.epsilon;
+    sums.delta = sums.delta + closing.delta;
+    return sums;
 }
 
-void find_denied_cells(const Spi &spi, const Charge &what, const Standpoint &point, const OpenOdometer &odometer,
-                       const privacy::Cost &cost, privacy::Denial denial, Verdict *verdict) {
-    static border::Statement statement(R"sql(
-SELECT n, $5 + coalesce(c.epsilon, 0), $6 + coalesce(c.delta, 0)
-FROM unnest($3, $4) r (first, last) CROSS JOIN generate_series(r.first, r.last) n
-LEFT JOIN dp_rdr.odometer_cell c ON c.id = $1 AND c.grantee = $2 AND c.cell = n ORDER BY n)sql");
-    const bool of_role = denial == privacy::Denial::role_share;
-    if (what.account != privacy::Account::public_account || what.touched == nullptr || what.touched->partition == 0 ||
-        (denial != privacy::Denial::epsilon_total && denial != privacy::Denial::delta_total && !of_role))
-        return;
-    const Touched &touched = *what.touched;
-    const privacy::Spent &sums = of_role ? point.basis->share->totals.of_public : odometer.state.totals.of_public;
-    const privacy::Loss &most = of_role ? point.basis->share->most : odometer.most;
-    const uint64 n = run(spi, statement, Uuid{odometer.id}, of_role ? point.basis->share->grantee : "",
-                         numbers_of(touched.first, touched.n), numbers_of(touched.last, touched.n),
-                         sums.epsilon - most.epsilon, sums.delta - most.delta);
-    bool isnull;
-    for (uint64 i = 0; i < n; i++) {
-        privacy::Totals here;
-        here.of_public.epsilon = to_epsilon_sum(Spi::value(i, 2, &isnull), "epsilon of a cell");
-        here.of_public.delta = to_delta(Spi::value(i, 3, &isnull), "delta of a cell");
-        const bool fits = border::core([&] {
-            const privacy::Totals none;
-            return privacy::fit(cost, what.account, point.basis->terms->bound, of_role ? none : here,
-                                of_role ? here : none, what.caps.share, what.caps.profile) == privacy::Denial::none;
-        });
-        if (!fits)
-            note_denied(value_at<int64>(i, 1), &verdict->denied);
+// Cells that begin with this question have what was charged to those to come.
+static privacy::CellSums look_ahead(const Looked &looked, const Touched &touched) {
+    Touched known = touched;
+    while (known.n > 0 && known.first[known.n - 1] > looked.begun)
+        known.n--;
+    if (known.n > 0)
+        known.last[known.n - 1] = Min(known.last[known.n - 1], looked.begun);
+    const bool ahead = touched.last[touched.n - 1] > looked.begun;
+    const privacy::CellSums coming = in_epoch(looked, looked.reader.coming(), looked.closings.coming);
+    if (known.n == 0)
+        return coming;
+    const privacy::CellSums sums = in_epoch(looked, looked.reader.largest_of(known, looked.spread.all), looked.closings.all);
+    return ahead ? privacy::largest(sums, coming) : sums;
+}
+
+void look_at_cells(const Reading &reading, const char *id, const char *grantee, const Touched &touched, int epoch,
+                   const privacy::Odometer &before, privacy::Totals *table, privacy::Totals *role) {
+    int partition = 0;
+    Looked of_table = {{nullptr, nullptr, id, ""}, {}, {}, before.epoch < epoch, 0};
+    Lookup odometers = Lookup::open("odometer", reading);
+    if (const Row *row = only(odometers.rows(DirectFunctionCall1(uuid_in, CStringGetDatum(id))))) {
+        RowReader columns{*row};
+        columns("partition", partition);
+        columns("begun", of_table.begun);
+        of_table.spread = read_spread(columns);
     }
+    odometers.close();
+    Looked of_role = of_table;
+    of_role.reader.grantee = grantee;
+    of_role.spread = privacy::Spread();
+    (void)read_share(reading, id, grantee, epoch, &of_role.spread);
+    Visit visit = Visit::read(reading);
+    of_table.reader.visit = of_role.reader.visit = &visit;
+    if (of_table.ended)
+        of_table.closings = find_closings(of_table.reader, privacy::Account::public_account, before, of_table.spread);
+    if (partition == touched.partition) { // else nothing was charged since it was declared
+        put_sums(look_ahead(of_table, touched), &table->of_public);
+        put_sums(look_ahead(of_role, touched), &role->of_public);
+    }
+    visit.leave();
 }
 
 } // namespace dp::catalog

@@ -38,10 +38,10 @@ static Basis *read_basis(const Charge &what, OpenOdometer *odometer) {
     Reading reading = Reading::open();
     basis->terms = read_terms(reading, basis->key.view, basis->key.role, named_grantee(what), &basis->key.others);
     if (what.grantee != nullptr) {
-        privacy::Loss most;
+        privacy::Spread spread;
         const privacy::Totals share =
-            read_share(reading, odometer->id, what.grantee, odometer->state.epoch, &most);
-        basis->share = known_share(odometer, what.grantee, share, most);
+            read_share(reading, odometer->id, what.grantee, odometer->state.epoch, &spread);
+        basis->share = known_share(odometer, what.grantee, share, spread);
     }
     reading.close();
     return basis;

@@ -5,6 +5,7 @@
 #include "privacy/rho_bound.hpp"
 
 #include "border/each.hpp"
+#include "catalog/ledger_cells.hpp"
 
 namespace dp::catalog {
 
@@ -48,52 +49,47 @@ Datum raise_claim(privacy::Account account, const privacy::BoundSettings &bound,
 
 // ---- the end of one ----
 
-// No release, and nobody's charge but the owner's, who has begun another epoch: the table's own name stands for a view.
-static void write_closing(const Spi &spi, const Settings &settings, privacy::Account account, privacy::Loss loss,
-                          OpenOdometer *odometer) {
-    auto *closed = static_cast<Settings *>(palloc(sizeof(Settings)));
-    *closed = settings;
-    closed->view = settings.relation;
-    closed->view_name = settings.relation_name;
-    Charge what = {};
-    what.settings = closed;
-    what.asker.role = what.asker.session_role = settings.owner;
-    what.query = psprintf("end of epoch %d", odometer->state.epoch);
-    what.algorithm = "none";
-    what.guarantee = "what the epoch promised, less what its charges have added";
-    what.kind = "closing";
-    what.account = account;
-    what.parameters = "{}";
-    Entry entry = entry_for(what);
-    Price price = {};
-    price.cost.epsilon = price.worst = loss.epsilon;
-    price.cost.delta = loss.delta;
-    price.epoch = odometer->state.epoch;
-    price.at = GetCurrentTimestamp();
-    write(spi, entry, price, nullptr, odometer);
-}
-
 // Writes what this batch has added to shares with the number of the epoch that ends.
 static void end_shares(const Spi &spi, OpenOdometer *odometer) {
     move_shares(spi, odometer);
     for (auto *share : border::each<OpenShare>(odometer->shares)) {
         share->totals.of_public.begin_epoch();
         share->totals.of_conditional.begin_epoch();
+        share->spread.begin_epoch();
     }
 }
 
+static Price price_of_closing(const privacy::Loss &loss) {
+    Price price = {};
+    price.cost.epsilon = loss.epsilon;
+    price.cost.delta = loss.delta;
+    return price;
+}
+
+// Charges the largest closing of a cell to all that have begun, and their own to those to come.
+static void close(const Spi &spi, const Settings &settings, privacy::Account account, OpenOdometer *odometer) {
+    const Carrying closing = {"closing", psprintf("end of epoch %d", odometer->state.epoch),
+                              "what the epoch promised, less what its charges have added"};
+    const Closings losses =
+        find_closings({&spi, nullptr, odometer->id, ""}, account, odometer->state, odometer->spread);
+    if (!losses.charged)
+        return;
+    Price price = price_of_closing(losses.all);
+    if (losses.by_cells)
+        price.cells = describe_all(*odometer);
+    write_carried(spi, settings, account, closing, price, odometer);
+    if (losses.coming.epsilon.units() == 0 && losses.coming.delta.units() == 0)
+        return;
+    price = price_of_closing(losses.coming);
+    charge_coming(spi, *odometer, &price);
+    write_carried(spi, settings, account, closing, price, odometer);
+}
+
 void enter_epoch(const Spi &spi, const Settings &settings, int epoch, OpenOdometer *odometer) {
-    for (privacy::Account account : {privacy::Account::public_account, privacy::Account::conditional}) {
-        privacy::Loss loss = {};
-        bool charged = border::core([&] {
-            const std::optional<privacy::Loss> closing = privacy::closing(odometer->state, account);
-            loss = closing.value_or(privacy::Loss());
-            return closing.has_value();
-        });
-        if (charged)
-            write_closing(spi, settings, account, loss, odometer);
-    }
+    for (privacy::Account account : {privacy::Account::public_account, privacy::Account::conditional})
+        close(spi, settings, account, odometer);
     end_shares(spi, odometer);
+    begin_epoch_of_cells(spi, odometer);
     privacy::begin_epoch(&odometer->state, epoch);
     odometer->has_turned = true;
 }

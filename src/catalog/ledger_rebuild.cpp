@@ -1,5 +1,6 @@
 #include "catalog/ledger_rebuild.hpp"
 
+#include "catalog/cells_of_ledger.hpp"
 #include "catalog/parameters.hpp"
 
 namespace dp::catalog {
@@ -9,7 +10,9 @@ namespace dp::catalog {
 const char *const ledger_sums_sql = R"sql(
 entry AS (
   SELECT c.*, coalesce(c.raised[1], c.epsilon) AS moved, coalesce(c.raised[2], c.delta) AS moved_delta,
-    coalesce(c.raised[3], c.epsilon) AS of_role, coalesce(c.raised[4], c.delta) AS delta_of_role,
+    coalesce(c.raised[8], c.epsilon) AS of_role, coalesce(c.raised[9], c.delta) AS delta_of_role,
+    coalesce(c.raised[5], c.rho) AS moved_rho, coalesce(c.raised[12], c.rho) AS rho_of_role,
+    coalesce(c.raised[6], c.epsilon) AS moved_pure, coalesce(c.raised[13], c.epsilon) AS pure_of_role,
     c.kind IN ('pure', 'selection', 'bound') OR c.kind = 'increment' AND c.basis = 'epsilon' AS pure
   FROM now CROSS JOIN LATERAL dp_rdr.charges($1, now.whole) c),
 -- Nobody has to look where no row is in a period; and a suspension is none.
@@ -24,9 +27,12 @@ account AS (
       + coalesce(sum(e.carried), 0))::bigint AS releases,
     coalesce(sum(e.moved) FILTER (WHERE e.basis = 'epsilon' AND e.epoch < n.epoch), 0) AS epsilon_before,
     coalesce(sum(e.moved_delta) FILTER (WHERE e.epoch < n.epoch), 0) AS delta_before,
-    coalesce(sum(e.rho) FILTER (WHERE e.basis = 'rho' AND e.epoch = n.epoch), 0) AS rho,
-    coalesce(sum(e.epsilon) FILTER (WHERE e.basis = 'rho' AND e.epoch = n.epoch AND e.pure), 0) AS pure,
+    coalesce(sum(e.moved_rho) FILTER (WHERE e.basis = 'rho' AND e.epoch = n.epoch), 0) AS rho,
+    coalesce(sum(e.moved_pure) FILTER (WHERE e.basis = 'rho' AND e.epoch = n.epoch AND e.pure), 0) AS pure,
     coalesce(bool_or(NOT e.pure) FILTER (WHERE e.basis = 'rho' AND e.epoch = n.epoch), false) AS rho_only,
+    coalesce(sum(coalesce(e.raised[3], e.epsilon)) FILTER (WHERE e.basis = 'epsilon' AND e.epoch = n.epoch), 0) AS all_epsilon_epoch,
+    coalesce(sum(coalesce(e.raised[4], e.delta)) FILTER (WHERE e.epoch = n.epoch), 0) AS all_delta_epoch,
+    coalesce(sum(coalesce(e.raised[7], e.row_count)) FILTER (WHERE e.basis = 'rho' AND e.epoch = n.epoch AND NOT e.pure), 0) AS all_rho_only,
     max((e.totals ->> 'epsilon_total')::numeric) FILTER (WHERE e.epoch = n.epoch) AS claim_epsilon,
     max((e.totals ->> 'delta_conversion')::numeric) FILTER (WHERE e.epoch = n.epoch) AS claim_conversion,
     max((e.totals ->> 'delta_mechanisms')::numeric) FILTER (WHERE e.epoch = n.epoch) AS claim_mechanisms,
@@ -42,11 +48,16 @@ role AS (
     coalesce(sum(e.delta_of_role) FILTER (WHERE e.account = a.name), 0) AS delta,
     coalesce(sum(e.of_role) FILTER (WHERE e.account = a.name AND e.basis = 'epsilon' AND e.epoch < l.epoch), 0)
       AS epsilon_before,
-    coalesce(sum(e.rho) FILTER (WHERE e.account = a.name AND e.basis = 'rho' AND e.epoch = l.epoch), 0) AS rho,
-    coalesce(sum(e.epsilon) FILTER (WHERE e.account = a.name AND e.basis = 'rho' AND e.epoch = l.epoch AND e.pure), 0)
+    coalesce(sum(e.rho_of_role) FILTER (WHERE e.account = a.name AND e.basis = 'rho' AND e.epoch = l.epoch), 0) AS rho,
+    coalesce(sum(e.pure_of_role) FILTER (WHERE e.account = a.name AND e.basis = 'rho' AND e.epoch = l.epoch AND e.pure), 0)
       AS pure,
     coalesce(bool_or(NOT e.pure) FILTER (WHERE e.account = a.name AND e.basis = 'rho' AND e.epoch = l.epoch), false)
-      AS rho_only
+      AS rho_only,
+    coalesce(sum(coalesce(e.raised[10], e.epsilon)) FILTER (WHERE e.account = a.name AND e.basis = 'epsilon' AND e.epoch = l.epoch), 0)
+      AS all_epsilon_epoch,
+    coalesce(sum(coalesce(e.raised[11], e.delta)) FILTER (WHERE e.account = a.name AND e.epoch = l.epoch), 0) AS all_delta_epoch,
+    coalesce(sum(coalesce(e.raised[14], e.row_count))
+      FILTER (WHERE e.account = a.name AND e.basis = 'rho' AND e.epoch = l.epoch AND NOT e.pure), 0) AS all_rho_only
   FROM entry e JOIN last l ON l.grantee = e.grantee CROSS JOIN (VALUES ('public'), ('conditional')) a (name)
   GROUP BY e.grantee, l.epoch, a.name),
 -- Periods, as privacy::standing() goes from one charge to the next: what counts in the period of a row begins with the last row
@@ -92,11 +103,16 @@ static const char *const sums =
 
 static const char *const odometer_sql = R"sql(
 INSERT INTO dp_rdr.odometer (id, relation_name, owner, head, epoch, claim_epsilon, claim_conversion, claim_mechanisms,
-  claim_target, conditional_conversion, %s, %s)
+  claim_target, conditional_conversion, all_epsilon_epoch, all_delta_epoch, all_rho_only, partition, begun, founded, %s, %s)
 SELECT $1, $2, $3, coalesce((SELECT h.hash FROM dp_rdr.ledger_row h WHERE h.table_id = $1 ORDER BY h.id DESC LIMIT 1), '\x'),
   n.epoch, public.claim_epsilon, public.claim_conversion, public.claim_mechanisms, public.claim_target,
-  conditional.claim_conversion, %s, %s
+  conditional.claim_conversion, public.all_epsilon_epoch, public.all_delta_epoch, public.all_rho_only,
+  coalesce(c.partition, 0), coalesce(c.begun, 0), coalesce(c.founded, 0), %s, %s
 FROM now n CROSS JOIN account public CROSS JOIN account conditional
+LEFT JOIN (
+  SELECT (e.cells ->> 'partition')::integer AS partition, max((e.cells ->> 'begun')::bigint) AS begun,
+    (array_agg((e.cells ->> 'begun')::bigint ORDER BY e.id))[1] AS founded
+  FROM entry e WHERE e.cells IS NOT NULL GROUP BY 1 ORDER BY 1 DESC LIMIT 1) c ON true
 LEFT JOIN in_period public_period ON (public_period.grantee, public_period.account) = ('', 'public')
 LEFT JOIN in_period conditional_period ON (conditional_period.grantee, conditional_period.account) = ('', 'conditional')
 WHERE public.name = 'public' AND conditional.name = 'conditional'
@@ -114,14 +130,19 @@ UPDATE dp_rdr.odometer SET owner = $3
 WHERE id IN (SELECT o.id FROM dp_rdr.odometer o WHERE o.id = $1 FOR UPDATE SKIP LOCKED))sql";
 
 static const char *const shares_sql = R"sql(
-INSERT INTO dp_rdr.odometer_share AS s (id, grantee, epoch, %s)
-SELECT $1, public.grantee, public.epoch, %s
+INSERT INTO dp_rdr.odometer_share AS s (id, grantee, epoch, all_epsilon_epoch, all_delta_epoch, all_rho_only, %s)
+SELECT $1, public.grantee, public.epoch, public.all_epsilon_epoch, public.all_delta_epoch, public.all_rho_only, %s
 FROM role public JOIN role conditional ON conditional.grantee = public.grantee
 LEFT JOIN in_period public_period ON (public_period.grantee, public_period.account) = (public.grantee, 'public')
 LEFT JOIN in_period conditional_period
   ON (conditional_period.grantee, conditional_period.account) = (public.grantee, 'conditional')
 WHERE public.name = 'public' AND conditional.name = 'conditional'
-ON CONFLICT (id, grantee) DO UPDATE SET (epoch, %s) = (EXCLUDED.epoch, %s))sql";
+ON CONFLICT (id, grantee) DO UPDATE SET (epoch, all_epsilon_epoch, all_delta_epoch, all_rho_only, most_epsilon, most_delta,
+    most_epsilon_epoch, most_delta_epoch, most_rho, most_pure, most_rho_only, %s) =
+  (EXCLUDED.epoch, EXCLUDED.all_epsilon_epoch, EXCLUDED.all_delta_epoch, EXCLUDED.all_rho_only, 0, 0, 0, 0, 0, 0, 0, %s))sql";
+
+// The largest sums count as what was charged to all cells: each has less beside it.
+static const char *const cells_sql = "INSERT INTO dp_rdr.odometer_cell";
 
 const char *for_accounts(const char *text, const char *prefix) {
     StringInfo both = makeStringInfo();
@@ -150,10 +171,15 @@ void create_odometer_row(const border::Spi &spi, const Settings &settings) {
         (void)spi.run(owner_sql, false, parameters.n, parameters.types, parameters.values);
         return;
     }
+    static border::Statement forget_cells("DELETE FROM dp_rdr.odometer_cell WHERE id = $1");
     Parameters id = Parameters::of(Uuid{settings.id_text});
     sql = psprintf(shares_sql, for_accounts(columns), for_accounts(sums), for_accounts(columns),
                    for_accounts(columns, "EXCLUDED."));
     (void)run_rebuild(spi, sql, &id);
+    (void)run(spi, forget_cells, Uuid{settings.id_text});
+    (void)spi.run(psprintf("WITH %s %s, %s %s %s", last_epoch_sql, ledger_sums_sql, cells_of_ledger_sql(), cells_sql,
+                           rows_of_cells_sql()),
+                  false, id.n, id.types, id.values, id.nulls);
 }
 
 } // namespace dp::catalog

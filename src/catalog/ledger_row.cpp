@@ -81,15 +81,19 @@ Datum describe_raise(const Price &price) {
     StringInfoData json;
     initStringInfo(&json);
     appendStringInfoString(&json, "{\"raised\": [");
-    for (const privacy::Loss *loss : {&price.raised, &price.raised_role})
-        appendStringInfo(&json, "%s%s, %s", loss == &price.raised ? "" : ", ",
-                         numeric_text(to_numeric(loss->epsilon)), numeric_text(to_numeric(loss->delta)));
+    for (const privacy::CellSums *sums : {&price.raised, &price.raised_role}) {
+        appendStringInfoString(&json, sums == &price.raised ? "" : ", ");
+        for (Datum sum : {to_numeric(sums->epsilon), to_numeric(sums->delta), to_numeric(sums->epsilon_epoch),
+                          to_numeric(sums->delta_epoch), to_numeric(sums->rho)})
+            appendStringInfo(&json, "%s, ", numeric_text(sum));
+        appendStringInfo(&json, "%s, " INT64_FORMAT, numeric_text(to_numeric(sums->pure)), int64{sums->rho_only});
+    }
     return json_of(psprintf("%s]}", json.data));
 }
 
 Datum parameters_of(const Charge &what, const Price &price) {
     Datum parameters = json_of(what.parameters);
-    for (Datum more : {price.totals, price.period, describe_raise(price)})
+    for (Datum more : {price.totals, price.period, price.cells, describe_raise(price)})
         if (more != Datum{0})
             parameters = DirectFunctionCall2(jsonb_concat, parameters, more);
     return parameters;

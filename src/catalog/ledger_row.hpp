@@ -1,6 +1,7 @@
 // One row of the ledger: what it says, and its place in the chain.
 #pragma once
 
+#include "privacy/cell_sums.hpp"
 #include "privacy/epoch.hpp"
 
 #include "border/spi.hpp"
@@ -21,18 +22,8 @@ struct Price {
     TimestampTz at; // what the clock showed when it was decided
     // Says of a charge on some cells by how much it raised the sums of those that have most, of the table and of the role.
     bool by_cells;
-    privacy::Loss raised, raised_role;
-
-    privacy::Cost of_table() const { return by_cells ? cost_of(raised) : cost; }
-    privacy::Cost of_role() const { return by_cells ? cost_of(raised_role) : cost; }
-
-  private:
-    privacy::Cost cost_of(const privacy::Loss &loss) const {
-        privacy::Cost raise = cost;
-        raise.epsilon = loss.epsilon;
-        raise.delta = loss.delta;
-        return raise;
-    }
+    privacy::CellSums raised, raised_role;
+    Datum cells; // a jsonb: on which cells it is, where no question says so; else 0
 };
 
 // Writes the row behind the one with the hash `head`, a bytea, and returns its own hash.

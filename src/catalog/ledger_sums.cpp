@@ -21,7 +21,8 @@ Lock lock_odometer(const Spi &spi, OpenOdometer *odometer) {
         Counts before;
         visit("partition", odometer->partition);
         visit("begun", odometer->begun);
-        most_of(visit, odometer->most);
+        visit("founded", odometer->founded);
+        odometer->spread = read_spread(visit);
         fields(visit, before);
         odometer->denials.before = before.of_public.denials + before.of_conditional.denials;
         return Lock::held;
@@ -41,12 +42,12 @@ OpenShare *share_of(OpenOdometer *odometer, const char *grantee) {
 }
 
 OpenShare *known_share(OpenOdometer *odometer, const char *grantee, const privacy::Totals &stored,
-                       const privacy::Loss &most) {
+                       const privacy::Spread &spread) {
     OpenShare *share = share_of(odometer, grantee);
     if (!share->known) {
         share->totals = {stored.of_public + share->added.of_public,
                          stored.of_conditional + share->added.of_conditional};
-        share->most = most; // nothing is added to cells before the share is known
+        share->spread = spread; // nothing is added to it before the share is known
     }
     share->known = true;
     return share;
@@ -74,20 +75,62 @@ void enter_period(const privacy::Standing &standing, privacy::Account account, O
 
 // ---- charges -------------------------------------------------------------------------------------------------------
 
+// A charge on some cells moves the sums of an account by how much it raises the largest ones.
+static void add_price(const Price &price, const privacy::CellSums &raised, privacy::Spent *spent) {
+    if (price.by_cells)
+        privacy::add(spent, raised);
+    else
+        privacy::add(spent, price.cost, price.basis);
+}
+
+static void spread_price(const Charge &what, const Price &price, const privacy::CellSums &raised,
+                         privacy::Spread *spread) {
+    if (what.account != privacy::Account::public_account)
+        return;
+    privacy::CellSums &part = price.by_cells ? spread->most : spread->all;
+    part = part + (price.by_cells ? raised : privacy::added_by(price.cost, price.basis));
+}
+
 void write(const Spi &spi, const Entry &entry, const Price &price, OpenShare *share, OpenOdometer *odometer) {
     const Charge &what = *entry.what;
     odometer->head = write_ledger_row(spi, entry, price, odometer->head);
     odometer->names = what.settings;
-    privacy::add(&odometer->state.totals.of(what.account), price.of_table(), price.basis);
-    privacy::add(&odometer->added.of(what.account), price.of_table(), price.basis);
+    for (privacy::Totals *totals : {&odometer->state.totals, &odometer->added})
+        add_price(price, price.raised, &totals->of(what.account));
+    spread_price(what, price, price.raised, &odometer->spread);
     // A selection is no release: nobody has been answered yet. Nor is a closing, nor what its round charges for the same answer.
     const bool releases = entry.kind == RequestKind::charge && !is_carried(what) && !what.step.increment;
     odometer->counted(what.account).releases += releases ? 1 : 0;
     if (share == nullptr)
         return;
-    privacy::add(&share->totals.of(what.account), price.of_role(), price.basis);
-    privacy::add(&share->added.of(what.account), price.of_role(), price.basis);
+    for (privacy::Totals *totals : {&share->totals, &share->added})
+        add_price(price, price.raised_role, &totals->of(what.account));
+    for (privacy::Spread *spread : {&share->spread, &share->spread_added})
+        spread_price(what, price, price.raised_role, spread);
     share->moved = true;
+}
+
+// No release, and nobody's charge but the owner's: the table's own name stands for a view.
+void write_carried(const Spi &spi, const Settings &settings, privacy::Account account, const Carrying &carrying,
+                   Price price, OpenOdometer *odometer) {
+    auto *closed = static_cast<Settings *>(palloc(sizeof(Settings)));
+    *closed = settings;
+    closed->view = settings.relation;
+    closed->view_name = settings.relation_name;
+    Charge what = {};
+    what.settings = closed;
+    what.asker.role = what.asker.session_role = settings.owner;
+    what.query = carrying.query;
+    what.algorithm = "none";
+    what.guarantee = carrying.guarantee;
+    what.kind = carrying.kind;
+    what.account = account;
+    what.parameters = "{}";
+    Entry entry = entry_for(what);
+    price.worst = price.cost.epsilon;
+    price.epoch = odometer->state.epoch;
+    price.at = GetCurrentTimestamp();
+    write(spi, entry, price, nullptr, odometer);
 }
 
 // ---- rows ----------------------------------------------------------------------------------------------------------
@@ -171,10 +214,12 @@ static void move_odometer(const Spi &spi, const OpenOdometer &odometer) {
     both(visit, state.totals, period_of);
     visit("epoch", state.epoch);
     claim_of(visit, state);
-    privacy::Loss most = odometer.most;
+    privacy::Spread spread = odometer.spread;
     visit("partition", int32{odometer.partition});
     visit("begun", odometer.begun);
-    most_of(visit, most);
+    visit("founded", odometer.founded);
+    most_of(visit, spread);
+    spread_of_epoch(visit, spread);
     visit.keep(&statement, psprintf("UPDATE dp_rdr.odometer o SET %s WHERE id = $1", visit.text.data));
     if (run(spi, statement, visit.values) != 1)
         elog(ERROR, "the charge moved no odometer");
@@ -184,7 +229,7 @@ static void move_share(const Spi &spi, const OpenOdometer &odometer, const OpenS
     static border::Statement statements[] = {border::Statement(nullptr), border::Statement(nullptr)}; // by `turned`
     border::Statement &statement = statements[share.turned];
     privacy::Totals added = share.added, totals = share.totals;
-    privacy::Loss most = share.most_added;
+    privacy::Spread spread = share.spread_added;
     Assignments visit = Assignments::begin(statement);
     visit("id", Uuid{odometer.id});
     visit("grantee", share.grantee);
@@ -192,10 +237,11 @@ static void move_share(const Spi &spi, const OpenOdometer &odometer, const OpenS
     visit("epoch", int32{odometer.state.epoch});
     visit.rule = adds;
     both(visit, added, sums_of);
-    most_of(visit, most);
+    most_of(visit, spread);
     visit.rule = adds_in_epoch;
     visit.rule_of_flags = is_set_in_epoch;
     both(visit, added, rho_of);
+    spread_of_epoch(visit, spread);
     visit.rule = sets;
     if (share.turned)
         both(visit, totals, period_of);
@@ -214,7 +260,7 @@ void move_shares(const Spi &spi, OpenOdometer *odometer) {
             move_share(spi, *odometer, *share);
         share->moved = share->turned = false;
         share->added = privacy::Totals();
-        share->most_added = privacy::Loss();
+        share->spread_added = privacy::Spread();
     }
 }
 

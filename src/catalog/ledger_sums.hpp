@@ -15,7 +15,7 @@ struct OpenShare {
     bool known; // totals are those of its row
     bool moved;
     bool turned; // what its row says of periods is not what it is now
-    privacy::Loss most, most_added; // of the sums what was not charged to all cells (ledger_cells)
+    privacy::Spread spread, spread_added; // of the public sums over cells (ledger_cells)
 };
 
 struct OpenOdometer {
@@ -25,8 +25,8 @@ struct OpenOdometer {
     int found_epoch;         // before this batch
     bool has_turned;         // into another epoch, or to other cells
     int partition;           // version of the one whose cells it has
-    int64 begun;             // the last cell that has begun
-    privacy::Loss most;      // of the public sums what was not charged to all cells (ledger_cells)
+    int64 begun, founded;    // the last cell that has begun, and that had when the partition came into force
+    privacy::Spread spread;  // of the public sums over cells (ledger_cells)
     Counts counts;           // what of them this batch has added
     Denials denials;         // of this batch
     Datum head;              // of the chain, as the rows written so far leave it
@@ -46,7 +46,7 @@ Lock lock_odometer(const border::Spi &spi, OpenOdometer *odometer);
 OpenShare *share_of(OpenOdometer *odometer, const char *grantee);
 // Returns a share with what its row has, which is not what this batch has added.
 OpenShare *known_share(OpenOdometer *odometer, const char *grantee, const privacy::Totals &stored,
-                       const privacy::Loss &most = {});
+                       const privacy::Spread &spread = {});
 
 // Returns the sums on which a charge is decided now, in the periods that the clock and they themselves say.
 privacy::Standing standing_of(const OpenOdometer &odometer, const OpenShare *share, const privacy::BoundSettings &bound,
@@ -57,6 +57,13 @@ void enter_period(const privacy::Standing &standing, privacy::Account account, O
 
 // The row at once, the sums in memory: those that come after it in the batch are decided on them.
 void write(const border::Spi &spi, const Entry &entry, const Price &price, OpenShare *share, OpenOdometer *odometer);
+// Says what a row is that only moves sums.
+struct Carrying {
+    const char *kind, *query, *guarantee;
+};
+// Writes such a row, on the basis epsilon and under nobody's policy.
+void write_carried(const border::Spi &spi, const Settings &settings, privacy::Account account, const Carrying &carrying,
+                   Price price, OpenOdometer *odometer);
 // Writes what this batch has added to shares into their rows, before the batch goes on.
 void move_shares(const border::Spi &spi, OpenOdometer *odometer);
 // At the end of the batch: the rows of the odometer and of its shares.

@@ -36,7 +36,7 @@ Outcome enter(const Spi &spi, const Basis &basis, const Charge &what, OpenOdomet
         return Outcome::changing;
     if (terms.epoch > odometer->state.epoch)
         enter_epoch(spi, *what.settings, terms.epoch, odometer);
-    enter_cells(spi, terms.partition, what.touched, odometer);
+    enter_cells(spi, *what.settings, terms.partition, what.touched, odometer);
     return Outcome::committed;
 }
 
@@ -53,10 +53,10 @@ void mark(const Spi &spi, const Entry &entry, bool written, Verdict *verdict) {
 }
 
 // Taken under the lock, after all that another process could have charged before.
-Standpoint standpoint_of(const Spi &spi, const Charge &what, const Basis *basis, const OpenOdometer &odometer) {
+Standpoint standpoint_of(const Basis *basis, const OpenOdometer &odometer) {
     const TimestampTz at = GetCurrentTimestamp();
     Standpoint point = {basis, at, standing_of(odometer, basis->share, basis->terms->bound, at)};
-    stand_on_cells(spi, what, odometer, &point);
+    stand_on_all(odometer, &point);
     return point;
 }
 
@@ -66,7 +66,7 @@ void put_charge(const Spi &spi, const Entry &entry, const Standpoint &point, Pri
     enter_period(point.sums, what.account, point.basis->share, odometer);
     if (point.basis->terms->bound.bound == privacy::Bound::zcdp)
         price.totals = raise_claim(what.account, point.basis->terms->bound, odometer);
-    charge_cells(spi, what, point, odometer, &price);
+    charge_cells(spi, what, *point.basis, odometer, &price);
     write(spi, entry, price, point.basis->share, odometer);
 }
 
@@ -95,13 +95,19 @@ Outcome charge_table(const Spi &spi, const Entry &entry, const Basis *basis, Ope
                      Verdict *verdict) {
     const Charge &what = *entry.what;
     const privacy::Step &step = what.step;
-    const Standpoint point = standpoint_of(spi, what, basis, *odometer);
+    Standpoint point = standpoint_of(basis, *odometer);
     if (is_cut_by_turn(point, what))
         return Outcome::changing;
     privacy::Cost cost;
-    const privacy::Denial denial = (step.is_step ? afford_step : decide)(what, point, verdict, &cost);
+    const auto decide_now = step.is_step ? afford_step : decide;
+    privacy::Denial denial = decide_now(what, point, verdict, &cost);
+    if (denial != privacy::Denial::none)
+        denial = look_into_cells(spi, what, point, *odometer, cost, denial, verdict);
     if (denial != privacy::Denial::none) {
-        find_denied_cells(spi, what, point, *odometer, cost, denial, verdict);
+        if (what.grantee == nullptr) { // who is told the sums is told those of the touched cells
+            stand_on_cells(spi, what, *odometer, &point);
+            (void)decide_now(what, point, verdict, &cost);
+        }
         verdict->epsilon = privacy::Epsilon();
         return deny(what, *basis, denial, !step.increment, odometer); // an increment's round is answered
     }
@@ -115,7 +121,8 @@ Outcome charge_table(const Spi &spi, const Entry &entry, const Basis *basis, Ope
 Outcome charge_selection_of(const Spi &spi, const Entry &entry, const Basis *basis, OpenOdometer *odometer,
                             Verdict *verdict) {
     const Charge &what = *entry.what;
-    const Standpoint point = standpoint_of(spi, what, basis, *odometer);
+    Standpoint point = standpoint_of(basis, *odometer);
+    stand_on_cells(spi, what, *odometer, &point);
     const privacy::Denial denial = cut(entry, point, verdict);
     if (denial != privacy::Denial::none)
         return deny(what, *basis, denial, true, odometer);

@@ -43,8 +43,24 @@ bool read_odometer(const Reading &reading, const char *id, privacy::Odometer *od
     return row != nullptr;
 }
 
+privacy::Spread read_spread(const RowReader &row) {
+    privacy::Spread spread;
+    privacy::Spent spent;
+    RowReader visit{row};
+    most_of(visit, spread);
+    spread_of_epoch(visit, spread);
+    visit.prefix = "public_";
+    sums_of(visit, spent);
+    rho_of(visit, spent);
+    spread.all.epsilon = spent.epsilon - spread.most.epsilon;
+    spread.all.delta = spent.delta - spread.most.delta;
+    spread.all.rho = spent.rho - spread.most.rho;
+    spread.all.pure = spent.pure - spread.most.pure;
+    return spread;
+}
+
 privacy::Totals read_share(const Reading &reading, const char *id, const char *grantee, int epoch,
-                           privacy::Loss *most) {
+                           privacy::Spread *spread) {
     privacy::Totals totals;
     Lookup shares = Lookup::open("odometer_share", reading);
     const Row *row = only(shares.rows(DirectFunctionCall1(uuid_in, CStringGetDatum(id)), grantee));
@@ -52,8 +68,10 @@ privacy::Totals read_share(const Reading &reading, const char *id, const char *g
         RowReader visit{*row};
         int found;
         visit("epoch", found);
-        if (most != nullptr)
-            most_of(visit, *most);
+        if (spread != nullptr)
+            *spread = read_spread(visit);
+        if (spread != nullptr && found != epoch)
+            spread->begin_epoch();
         both(visit, totals, sums_of);
         both(visit, totals, period_of);
         if (found == epoch) {

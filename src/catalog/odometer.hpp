@@ -1,6 +1,7 @@
 // Reads the odometer of a table and the shares of its roles, as their rows have them.
 #pragma once
 
+#include "privacy/cell_sums.hpp"
 #include "privacy/epoch.hpp"
 
 #include "catalog/described_row.hpp"
@@ -72,10 +73,20 @@ template <class V> void claim_of(V &visit, privacy::Odometer &odometer) {
     claim.target = target.value_or(privacy::Rho());
 }
 
-// Names what of the public sums was not charged to all cells of a partition.
-template <class V> void most_of(V &visit, privacy::Loss &most) {
-    visit("most_epsilon", most.epsilon);
-    visit("most_delta", most.delta);
+// Names what of the public sums that go on for ever was not charged to all cells of a partition; then those of the epoch.
+template <class V> void most_of(V &visit, privacy::Spread &spread) {
+    visit("most_epsilon", spread.most.epsilon);
+    visit("most_delta", spread.most.delta);
+}
+template <class V> void spread_of_epoch(V &visit, privacy::Spread &spread) {
+    visit("most_epsilon_epoch", spread.most.epsilon_epoch);
+    visit("most_delta_epoch", spread.most.delta_epoch);
+    visit("most_rho", spread.most.rho);
+    visit("most_pure", spread.most.pure);
+    visit("most_rho_only", spread.most.rho_only);
+    visit("all_epsilon_epoch", spread.all.epsilon_epoch);
+    visit("all_delta_epoch", spread.all.delta_epoch);
+    visit("all_rho_only", spread.all.rho_only);
 }
 
 // Visits columns that both accounts have.
@@ -108,8 +119,10 @@ privacy::Odometer odometer_of(const Row &row);
 // Finds the row of a domain under a snapshot. False: there is none.
 bool read_odometer(const Reading &reading, const char *id, privacy::Odometer *odometer, Counts *counts = nullptr);
 
+// Reads how the public sums of an odometer or of a share are spread over cells.
+privacy::Spread read_spread(const RowReader &row);
 // Reads what was charged under policies of one grantee, as it stands in this epoch. 0 without a row.
 privacy::Totals read_share(const Reading &reading, const char *id, const char *grantee, int epoch,
-                           privacy::Loss *most = nullptr);
+                           privacy::Spread *spread = nullptr);
 
 } // namespace dp::catalog

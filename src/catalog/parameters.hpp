@@ -25,7 +25,7 @@ struct Typed {
 };
 
 struct Parameters {
-    static constexpr int capacity = 48;
+    static constexpr int capacity = 52;
     Oid types[capacity];
     Datum values[capacity];
     char nulls[capacity];

@@ -1,5 +1,5 @@
 // dp_cells: what the cells of a partition have been charged.
-#include "catalog/described_row.hpp"
+#include "catalog/cell_rows.hpp"
 #include "sql/budget.hpp"
 #include "sql/ledger_pages.hpp"
 #include "sql/result_rows.hpp"
@@ -42,7 +42,7 @@ struct Lines {
 struct CellsOfOdometer {
     int version;
     int64 begun;
-    privacy::Loss most;
+    privacy::Spread spread;
 };
 } // namespace
 
@@ -53,37 +53,30 @@ static CellsOfOdometer cells_of_odometer(const catalog::Reading &reading, const 
         catalog::RowReader visit{*row};
         visit("partition", cells.version);
         visit("begun", cells.begun);
-        catalog::most_of(visit, cells.most);
+        cells.spread = catalog::read_spread(visit);
     }
     odometers.close();
     return cells;
 }
 
 // all: what was charged to all cells.
-static void add_lines(const Visit &visit, const char *id, const privacy::Loss &all, int64 begun, int64 now, Lines *lines) {
+static void add_lines(const Visit &visit, const char *id, const privacy::CellSums &all, int64 begun, int64 now, Lines *lines) {
     const uint64 n = run(visit,
-                         "SELECT c.cell, $2 + c.epsilon, $3 + c.delta, c.epsilon, c.delta FROM dp_rdr.odometer_cell c "
-                         "WHERE c.id = $1 AND c.grantee = '' ORDER BY c.cell",
-                         catalog::Uuid{id}, all.epsilon, all.delta);
-    int64 next = lines->partition->others();
-    privacy::Loss coming, others = all;
+                         "SELECT c.first, coalesce(least(lead(c.first) OVER (ORDER BY c.first) - 1, $4), $4), $2 + c.epsilon, $3 + c.delta "
+                         "FROM dp_rdr.odometer_cell c WHERE c.id = $1 AND c.grantee = '' AND c.first < 9223372036854775807 ORDER BY c.first",
+                         catalog::Uuid{id}, all.epsilon, all.delta, begun);
+    privacy::Loss others = {all.epsilon, all.delta};
     for (uint64 i = 0; i < n; i++) {
-        const int64 cell = catalog::value_at<int64>(i, 1);
         bool isnull;
-        const bool is_coming = cell == PG_INT64_MAX; // its sums are its own
-        const privacy::Loss sums = {catalog::to_epsilon_sum(border::Spi::value(i, is_coming ? 4 : 2, &isnull), "epsilon"),
-                                    catalog::to_delta(border::Spi::value(i, is_coming ? 5 : 3, &isnull), "delta")};
-        if (is_coming)
-            coming = sums;
-        else {
-            others = cell == lines->partition->others() ? sums : others;
-            lines->add(next, cell - 1, all);
-            lines->add(cell, cell, sums);
-            next = cell + 1;
-        }
+        const auto first = catalog::value_at<int64>(i, 1);
+        const privacy::Loss sums = {catalog::to_epsilon_sum(border::Spi::value(i, 3, &isnull), "epsilon"),
+                                    catalog::to_delta(border::Spi::value(i, 4, &isnull), "delta")};
+        others = first == lines->partition->others() ? sums : others;
+        lines->add(first, catalog::value_at<int64>(i, 2), sums);
     }
-    lines->add(next, begun, all);
-    lines->add(begun + 1, now, lines->partition->values == nullptr ? coming : others); // values that are new in a list were others
+    const privacy::CellSums coming = catalog::CellReader{nullptr, &visit, id, ""}.coming(); // their sums are their own
+    const bool grows = lines->partition->values != nullptr; // values that are new in a list were among everything else
+    lines->add(begun + 1, now, grows ? others : privacy::Loss{coming.epsilon, coming.delta});
 }
 
 DP_CALL(dp_cells) {
@@ -99,16 +92,14 @@ DP_CALL(dp_cells) {
     const char *id = DatumGetCString(DirectFunctionCall1(uuid_out, table.id));
     const CellsOfOdometer stored = cells_of_odometer(reading, id);
     const privacy::Spent &sums = budget.odometer.totals.of_public;
-    privacy::Loss all = {sums.epsilon, sums.delta};
     const int64 now = catalog::last_cell(*partition, catalog::today());
     Lines lines = {&rows, partition,
                    budget.bound.bound == privacy::Bound::filter ? budget.bound.epsilon_total : std::nullopt, 0, 0, {}, false};
     if (stored.version < partition->base) // nothing was charged since
-        lines.add(partition->others(), now, all);
+        lines.add(partition->others(), now, {sums.epsilon, sums.delta});
     else {
-        all = {all.epsilon - stored.most.epsilon, all.delta - stored.most.delta};
         Visit visit = Visit::read(reading);
-        add_lines(visit, id, all, stored.begun, now, &lines);
+        add_lines(visit, id, stored.spread.all, stored.begun, now, &lines);
         visit.leave();
     }
     lines.put();

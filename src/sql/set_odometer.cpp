@@ -148,7 +148,7 @@ static constexpr char rules[] = R"sql(
   'Pass delta_total => 0, or take the profile away with profile => ''{}''.'),
 (p.period IS NOT NULL AND p.bound <> 'filter', format('a period does not go with the bound %s', p.bound), NULL,
   'Use the bound ''filter'', or take the period away with period => ''''.'),
-((p.period IS NOT NULL OR p.bound IN ('dynamic', 'zcdp')) AND EXISTS (
+((p.period IS NOT NULL OR p.bound = 'dynamic') AND EXISTS (
     SELECT FROM dp_rdr.protected_table t JOIN dp_rdr.partition c ON c.domain = t.domain
     WHERE t.relation::oid = p.relation AND c.column_name IS NOT NULL),
   CASE WHEN p.period IS NOT NULL THEN 'a period does not go with a partition'

@@ -72,7 +72,7 @@ static void check_bound(const Visit &visit, Oid relation) {
                  "CASE WHEN d.period IS NOT NULL THEN format('SELECT dp_set_odometer(%L, period => '''');', t.relation) "
                  "ELSE format('SELECT dp_set_odometer(%L, ''filter'', epsilon_total => 1);', t.relation) END "
                  "FROM dp_rdr.protected_table t JOIN dp_rdr.privacy_domain d ON d.id = t.domain "
-                 "WHERE t.relation::oid = $1 AND (d.period IS NOT NULL OR d.bound NOT IN ('filter', 'none'))",
+                 "WHERE t.relation::oid = $1 AND (d.period IS NOT NULL OR d.bound = 'dynamic')",
                  relation);
 }
 

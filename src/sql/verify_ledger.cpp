@@ -1,6 +1,7 @@
 // dp_verify_ledger: whether the rows of a ledger are those that were written, and come to its totals.
 #include "border/guard.hpp"
 #include "border/versions.hpp"
+#include "catalog/cells_of_ledger.hpp"
 #include "catalog/ledger_rebuild.hpp"
 #include "catalog/parameters.hpp"
 #include "catalog/settings.hpp"
@@ -64,6 +65,18 @@ stored_period AS (
   UNION ALL
   SELECT s.grantee, a.* FROM dp_rdr.odometer_share s, LATERAL (VALUES %s) a (account, kind, start, epsilon, delta) WHERE s.id = $1))sql";
 
+// Names what is stored of cells, with what was charged to all, where it changes.
+const char *const found_sql = R"sql(
+found AS (
+  SELECT f.grantee, f.first, f.sums FROM (
+    SELECT c.*, lag(c.sums) OVER (PARTITION BY c.grantee ORDER BY c.first) AS before FROM (
+      SELECT c.grantee, c.first, ARRAY[k.sums[1] + c.epsilon, k.sums[2] + c.delta, k.sums[3] + c.epsilon_epoch, k.sums[4] + c.delta_epoch,
+        k.sums[5] + c.rho, k.sums[6] + c.pure, k.sums[7] + c.rho_only] AS sums FROM dp_rdr.odometer_cell c JOIN known k ON k.grantee = c.grantee
+      WHERE c.id = $1 AND c.first < 9223372036854775807
+      UNION ALL SELECT k.grantee, p.others, k.sums FROM known k, part p WHERE NOT EXISTS (
+        SELECT FROM dp_rdr.odometer_cell c WHERE c.id = $1 AND c.grantee = k.grantee AND c.first <= p.others)) c) f
+  WHERE f.sums IS DISTINCT FROM f.before))sql";
+
 // Compares them with the sums of the rows.
 const char *const totals_sql = R"sql(
 SELECT 'the odometer is missing' WHERE NOT EXISTS (SELECT FROM dp_rdr.odometer WHERE id = $1)
@@ -76,21 +89,31 @@ SELECT 'the totals of the account ' || a.name || ' are not the sums of its rows'
 FROM account a JOIN stored s ON s.name = a.name
 WHERE (a.epsilon, a.delta, a.releases) IS DISTINCT FROM (s.epsilon, s.delta, s.releases)
 UNION ALL
-SELECT 'the sums of cells do not come to those of the cell that has most' FROM dp_rdr.odometer o
-WHERE o.id = $1 AND (o.most_epsilon, o.most_delta) <> (
-  SELECT greatest(max(c.epsilon), 0), greatest(max(c.delta), 0) FROM dp_rdr.odometer_cell c
-  WHERE c.id = $1 AND c.grantee = '' AND c.cell < 9223372036854775807)
+(SELECT format('the sums of cells%s are not those of their rows', ' of role ' || nullif(coalesce(c.grantee, f.grantee), ''))
+ FROM computed c FULL JOIN found f ON f.grantee = c.grantee AND f.first = c.first
+ WHERE c.sums IS DISTINCT FROM f.sums ORDER BY coalesce(c.grantee, f.grantee) COLLATE "C" LIMIT 1)
 UNION ALL
-(SELECT 'the cells of role ' || s.grantee || ' do not come to the one that has most' FROM dp_rdr.odometer_share s
- WHERE s.id = $1 AND (s.most_epsilon, s.most_delta) <> (
-   SELECT greatest(max(c.epsilon), 0), greatest(max(c.delta), 0) FROM dp_rdr.odometer_cell c
-   WHERE c.id = $1 AND c.grantee = s.grantee AND c.cell < 9223372036854775807)
- ORDER BY s.grantee COLLATE "C" LIMIT 1)
+(SELECT format('the sums of cells to come%s are not those of their rows', ' of role ' || nullif(k.grantee, ''))
+ FROM known k JOIN coming c ON c.grantee = k.grantee
+ LEFT JOIN dp_rdr.odometer_cell o ON o.id = $1 AND o.grantee = k.grantee AND o.first = 9223372036854775807
+ WHERE c.sums <> ARRAY[coalesce(o.epsilon, 0), coalesce(o.delta, 0), coalesce(o.epsilon_epoch, 0), coalesce(o.delta_epoch, 0),
+   coalesce(o.rho, 0), coalesce(o.pure, 0), coalesce(o.rho_only, 0)] ORDER BY k.grantee COLLATE "C" LIMIT 1)
+UNION ALL
+(SELECT format('the sums of cells%s do not come to those of the cell that has most', ' of role ' || nullif(k.grantee, ''))
+ FROM known k WHERE k.most <> (
+   SELECT array_agg(m.most ORDER BY m.i) FROM (
+     SELECT u.i, max(u.sum) - k.sums[u.i] AS most FROM found f, unnest(f.sums) WITH ORDINALITY u (sum, i) WHERE f.grantee = k.grantee
+     GROUP BY u.i) m) ORDER BY k.grantee COLLATE "C" LIMIT 1)
 UNION ALL
 SELECT format('the sums of epoch %s of the account %s are not those of its rows', s.epoch, a.name)
 FROM account a JOIN stored s ON s.name = a.name
 WHERE (a.epsilon_before, a.delta_before, a.rho, a.pure, a.rho_only) IS DISTINCT FROM
       (s.epsilon_before, s.delta_before, s.rho, s.pure, s.rho_only)
+UNION ALL
+SELECT format('the largest sums of epoch %s over cells are not those of its rows', o.epoch)
+FROM dp_rdr.odometer o JOIN account p ON p.name = 'public' WHERE o.id = $1
+  AND (p.all_epsilon_epoch, p.all_delta_epoch, p.all_rho_only) <> (o.all_epsilon_epoch + o.most_epsilon_epoch,
+    o.all_delta_epoch + o.most_delta_epoch, o.all_rho_only + o.most_rho_only)
 UNION ALL
 SELECT format('the claim of epoch %s is not that of its rows', o.epoch)
 FROM dp_rdr.odometer o JOIN account p ON p.name = 'public' JOIN account c ON c.name = 'conditional'
@@ -221,13 +244,14 @@ SELECT l.table_id, l.id, l.hash, c.now, c.now, (
         'delta_conversion', max((c.totals ->> 'delta_conversion')::numeric),
         'delta_mechanisms', max((c.totals ->> 'delta_mechanisms')::numeric),
         'rho_target', (array_agg(c.totals ->> 'rho_target' ORDER BY c.id))[1]) END AS totals,
-      CASE WHEN c.raised IS NOT NULL THEN ARRAY[sum(c.raised[1]), sum(c.raised[2]), sum(c.raised[3]), sum(c.raised[4])] END AS raised
+      CASE WHEN c.raised IS NOT NULL THEN ARRAY[sum(c.raised[1]), sum(c.raised[2]), sum(c.raised[3]), sum(c.raised[4]), sum(c.raised[5]), sum(c.raised[6]), sum(c.raised[7]),
+        sum(c.raised[8]), sum(c.raised[9]), sum(c.raised[10]), sum(c.raised[11]), sum(c.raised[12]), sum(c.raised[13]), sum(c.raised[14])] END AS raised, c.cells
     FROM (SELECT r.*, count(*) FILTER (WHERE r.turns) OVER (PARTITION BY r.account ORDER BY r.id) AS run FROM (
             SELECT e.*, (e.period, e.start, e.since) IS DISTINCT FROM
                         lag((e.period, e.start, e.since)) OVER (PARTITION BY e.account ORDER BY e.id) AS turns
             FROM dp_rdr.charges($1, $2) e WHERE e.id <= $3) r) c
     GROUP BY c.account, c.grantee, c.role_name, c.role_oid, c.session_role, c.kind, c.algorithm, c.basis, c.epoch, c.period, c.start,
-      c.since, c.run, c.rho > 0, c.totals IS NOT NULL, c.raised IS NOT NULL, date_trunc('month', c.at)) s)
+      c.since, c.run, c.rho > 0, c.totals IS NOT NULL, c.raised IS NOT NULL, c.cells, date_trunc('month', c.at)) s)
 FROM dp_rdr.ledger_row l CROSS JOIN (SELECT clock_timestamp() OFFSET 0) c (now) WHERE (l.table_id, l.id) = ($1, $3)
   AND NOT EXISTS (SELECT FROM dp_rdr.verified_ledger o WHERE o.table_id = $1 AND o.row_id > $3)
 ON CONFLICT (table_id) DO UPDATE SET row_id = EXCLUDED.row_id, hash = EXCLUDED.hash, at = EXCLUDED.at, charges = EXCLUDED.charges,
@@ -292,8 +316,9 @@ char *misfit_of_sums(const Visit &visit, const Ledger &ledger) {
             periods);
         sums.text = MemoryContextStrdup(TopMemoryContext,
                                         psprintf("WITH now AS (SELECT coalesce((SELECT o.epoch FROM dp_rdr.odometer o "
-                                                 "WHERE o.id = $1), 0) AS epoch, $2 AS whole), %s, %s %s",
-                                                 catalog::ledger_sums_sql, stored, totals_sql));
+                                                 "WHERE o.id = $1), 0) AS epoch, $2 AS whole), %s, %s, %s, %s %s",
+                                                 catalog::ledger_sums_sql, catalog::cells_of_ledger_sql(), stored,
+                                                 found_sql, totals_sql));
     }
     return ledger.run(visit, sums) > 0 ? visit.spi.text(0, 1) : nullptr;
 }
