@@ -62,6 +62,7 @@ struct Slot {
     unsigned char charged[PG_SHA256_DIGEST_LENGTH]; // release::hash_of_charge
     privacy::Epsilon epsilon;
     privacy::Day period; // that it was charged in
+    int64 begun;         // the last cell of a partition by the clock of its question; 0 without one
     // The request, then the answer, part by part: the client takes one, the keeper writes the next.
     dsa_pointer buffer;
     Size capacity, filled;

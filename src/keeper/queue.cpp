@@ -218,7 +218,8 @@ void mark_running(int index) {
     unlock();
 }
 
-void mark_charged(int index, const bytea *charged, privacy::Epsilon epsilon, privacy::Day period) {
+void mark_charged(int index, const bytea *charged, privacy::Epsilon epsilon, privacy::Day period,
+                  int64 begun) {
     lock();
     Slot &slot = slot_at(index);
     slot.charger = this_keeper();
@@ -226,6 +227,7 @@ void mark_charged(int index, const bytea *charged, privacy::Epsilon epsilon, pri
     memcpy(slot.charged, VARDATA(charged), sizeof slot.charged);
     slot.epsilon = epsilon;
     slot.period = period;
+    slot.begun = begun;
     set_state(slot, State::charged);
     unlock();
 }

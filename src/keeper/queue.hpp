@@ -46,7 +46,8 @@ bool mark_elsewhere(int slot);
 // The keeper that has it goes on with it.
 void mark_running(int slot);
 // Charged; any keeper may read it that comes to the same hash (release::hash_of_charge, a bytea).
-void mark_charged(int slot, const bytea *charged, privacy::Epsilon epsilon, privacy::Day period);
+void mark_charged(int slot, const bytea *charged, privacy::Epsilon epsilon, privacy::Day period,
+                  int64 begun);
 // Whether the hash is that of what was charged.
 bool is_charged(int slot, const bytea *charged);
 // One that was taken although charged by another keeper, and cannot be read here. locked: as long as that one lives no other is to try.

@@ -23,6 +23,7 @@
 #include "rows/guarded_read.hpp"
 #include "rows/opened.hpp"
 #include "rows/engine.hpp"
+#include "rows/touched.hpp"
 
 namespace dp::keeper {
 
@@ -917,7 +918,9 @@ static void hold(Request *request) {
         close_request(held[request->slot]);
     held[request->slot] = request;
     request->marked = true;
-    mark_charged(request->slot, request->charged, request->entry->verdict.epsilon, request->entry->verdict.period);
+    const catalog::Touched *touched = request->entry->what->touched;
+    mark_charged(request->slot, request->charged, request->entry->verdict.epsilon, request->entry->verdict.period,
+                 touched == nullptr ? 0 : touched->begun);
 }
 
 void release_locks() {
@@ -958,6 +961,7 @@ static Request *resume(int slot) {
     request->paid = request->marked = true;
     int charger = pool()->slots[slot].charger;
     bool elsewhere = charger >= 0 && charger != this_keeper(); // there it can be read as well
+    rows::resolve_at(pool()->slots[slot].begun); // a month that has begun since was not charged
     ErrorData *error = in_transaction(request, elsewhere ? "10ms" : for_now, elsewhere ? 200 : 0, [&] {
         if (!prepare_answer(request))
             return;
@@ -966,6 +970,7 @@ static Request *resume(int slot) {
         if (same)
             release::continue_charged(request->round, shared.epsilon, shared.period);
     });
+    rows::resolve_at(0);
     if (error == nullptr && same)
         return request;
     bool locked = error != nullptr && is_for_now(error);

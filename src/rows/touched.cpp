@@ -186,13 +186,20 @@ static catalog::Touched *ranges_of(const Cells &cells, const Bitmapset *found) {
     return touched;
 }
 
+static int64 begun_at_charge;
+
+void resolve_at(int64 begun) {
+    begun_at_charge = begun;
+}
+
 static Cells cells_of(const Partition &partition, List *columns) {
     constexpr int64 most = 100000;
     Cells cells = {};
     cells.partition = &partition;
     cells.column = linitial_node(Var, columns);
     cells.same = columns;
-    const int64 n = catalog::last_cell(partition, catalog::today()) - partition.others() + 1;
+    const int64 begun = begun_at_charge != 0 ? begun_at_charge : catalog::last_cell(partition, catalog::today());
+    const int64 n = begun - partition.others() + 1;
     if (n > most)
         refuse_state(psprintf("%s has more than " INT64_FORMAT " cells by the clock",
                               catalog::qualified_name(partition.relation), most),

@@ -110,11 +110,6 @@ FROM account a JOIN stored s ON s.name = a.name
 WHERE (a.epsilon_before, a.delta_before, a.rho, a.pure, a.rho_only) IS DISTINCT FROM
       (s.epsilon_before, s.delta_before, s.rho, s.pure, s.rho_only)
 UNION ALL
-SELECT format('the largest sums of epoch %s over cells are not those of its rows', o.epoch)
-FROM dp_rdr.odometer o JOIN account p ON p.name = 'public' WHERE o.id = $1
-  AND (p.all_epsilon_epoch, p.all_delta_epoch, p.all_rho_only) <> (o.all_epsilon_epoch + o.most_epsilon_epoch,
-    o.all_delta_epoch + o.most_delta_epoch, o.all_rho_only + o.most_rho_only)
-UNION ALL
 SELECT format('the claim of epoch %s is not that of its rows', o.epoch)
 FROM dp_rdr.odometer o JOIN account p ON p.name = 'public' JOIN account c ON c.name = 'conditional'
 WHERE o.id = $1 AND (p.claim_epsilon, p.claim_conversion, p.claim_mechanisms, p.claim_target, c.claim_conversion)
@@ -155,7 +150,12 @@ UNION ALL
  FROM role r FULL JOIN share s ON s.grantee = r.grantee AND s.name = r.name
  WHERE (r.epoch, r.epsilon, r.delta, r.epsilon_before, r.rho, r.pure, r.rho_only) IS DISTINCT FROM
       (s.epoch, s.epsilon, s.delta, s.epsilon_before, s.rho, s.pure, s.rho_only)
- ORDER BY coalesce(r.grantee, s.grantee) COLLATE "C" LIMIT 1))sql";
+ ORDER BY coalesce(r.grantee, s.grantee) COLLATE "C" LIMIT 1)
+UNION ALL
+SELECT format('the largest sums of epoch %s over cells are not those of its rows', o.epoch)
+FROM dp_rdr.odometer o JOIN account p ON p.name = 'public' WHERE o.id = $1
+  AND (p.all_epsilon_epoch, p.all_delta_epoch, p.all_rho_only) <> (o.all_epsilon_epoch + o.most_epsilon_epoch,
+    o.all_delta_epoch + o.most_delta_epoch, o.all_rho_only + o.most_rho_only))sql";
 
 // Charges are decided on a cap that was computed once: it must not be above what the totals beside it make.
 char *misfit_of_cap(const Ledger &ledger) {
