@@ -13,18 +13,11 @@ whatever the seed.
 """
 import argparse
 import json
-import pathlib
 import random
 import re
 import sys
 
-HERE = pathlib.Path(__file__).resolve().parent
-for folder in ("attacks", "blackbox"):
-    sys.path.insert(0, str(HERE.parent / folder))
-
-from libpq import Connection  # noqa: E402
-from server import Server  # noqa: E402
-from tap import Tap  # noqa: E402
+from shared import Connection, Server, Sessions, Tap
 
 POLICIES = {
     "cells_laplace": "tau => 0.5",
@@ -113,12 +106,9 @@ def create():
             since => (date_trunc('month', now() AT TIME ZONE 'UTC') - {MONTHS - 1} * interval '1 month')::date::text)"""
 
 
-class Database:
+class Database(Sessions):
     def __init__(self, name):
-        self.owner = Connection(dbname=name)
-        self.sessions = {policy: Connection(dbname=name) for policy in POLICIES}
-        for policy, session in self.sessions.items():
-            session.must(f"SET ROLE {policy}")
+        super().__init__(name, POLICIES)
 
     def ask(self, policy, sql):
         """The reply, and what was charged."""
@@ -127,10 +117,6 @@ class Database:
         rows = self.owner.must(f"SELECT kind, epsilon, delta, parameters FROM dp_rdr.ledger WHERE id > {last} ORDER BY id")
         cells = self.owner.must("SELECT c.* FROM unnest('{wards,months,years,visits,people}'::text[]) t, dp_cells(t::regclass) c")
         return repr(reply), rows, cells
-
-    def close(self):
-        for connection in (self.owner, *self.sessions.values()):
-            connection.close()
 
 
 def is_touched(table, cell, rows):

@@ -23,40 +23,26 @@ A difference is a fault, whatever the seed.
 import argparse
 import json
 import math
-import pathlib
 import random
 import sys
 from collections import defaultdict
 from fractions import Fraction
 
-HERE = pathlib.Path(__file__).resolve().parent
-for folder in ("attacks", "blackbox"):
-    sys.path.insert(0, str(HERE.parent / folder))
-
-from libpq import Connection  # noqa: E402
-from questions import make_question, questions_of_strangers  # noqa: E402
-from server import Server  # noqa: E402
-from tap import Tap  # noqa: E402
-from world import POLICIES, World, make_databases  # noqa: E402
+from shared import Server, Sessions, Tap  # first: it says where others are
+from questions import make_question, questions_of_strangers
+from world import POLICIES, World, make_databases
 
 WORLDS_OF_SERVER = 8  # of seven databases each; more than 64 may not use restricted views at a time
 LEDGER = "SELECT kind, epsilon, delta_noise, delta_groups, mechanism, parameters FROM dp_rdr.ledger WHERE id > {} ORDER BY id"
 EXPLAIN = "SELECT DISTINCT leaf, epsilon, max_rows, max_groups FROM dp_explain($e${}$e${}) ORDER BY leaf"
 
 
-class Database:
+class Database(Sessions):
     def __init__(self, name):
-        self.owner = Connection(dbname=name)
-        self.sessions = {policy: Connection(dbname=name) for policy in POLICIES}
-        for policy, session in self.sessions.items():
-            session.must(f"SET ROLE {policy}")
+        super().__init__(name, POLICIES)
 
     def ask(self, question):
         return Answer(self, question)
-
-    def close(self):
-        for connection in (self.owner, *self.sessions.values()):
-            connection.close()
 
 
 class Answer:
