@@ -580,6 +580,12 @@ COMMENT ON FUNCTION dp_rdr.point IS 'what a row adds to one coordinate of a spec
 CREATE FUNCTION dp_rdr.cell(spec bytea, value "any")
     RETURNS integer LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_cell';
 COMMENT ON FUNCTION dp_rdr.cell IS 'the cell of a grid that a value is in';
+-- Where Citus keeps the rows of units, those of each unit in one shard, sum(bigint) adds up their parts.
+CREATE TYPE dp_rdr.part AS (part bytea, amount bigint);
+COMMENT ON TYPE dp_rdr.part IS 'what a unit adds to one coordinate of a group';
+CREATE FUNCTION dp_rdr.parts(spec bytea, brought bytea)
+    RETURNS SETOF dp_rdr.part LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE ROWS 2 AS 'MODULE_PATHNAME', 'dp_parts';
+COMMENT ON FUNCTION dp_rdr.parts IS 'what a unit brings, as cells has added it up, clipped';
 -- Partitions on other servers are asked by it whether they are there and fit, before a charge.
 CREATE FUNCTION dp_rdr.is_other_node(facts text)
     RETURNS boolean LANGUAGE C IMMUTABLE PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_is_other_node';
@@ -1220,7 +1226,7 @@ GRANT EXECUTE ON FUNCTION dp_rdr.recognised(float8, float8, float8) TO PUBLIC;
 
 -- The internal statement runs as the owner of the protected table, and the executor checks EXECUTE on every aggregate.
 -- They tell a caller nothing about rows that he cannot read himself.
-GRANT EXECUTE ON FUNCTION dp_rdr.cells(bytea, "any"), dp_rdr.point(bytea, integer, "any"), dp_rdr.cell(bytea, "any") TO PUBLIC;
+GRANT EXECUTE ON FUNCTION dp_rdr.cells(bytea, "any"), dp_rdr.point(bytea, integer, "any"), dp_rdr.cell(bytea, "any"), dp_rdr.parts(bytea, bytea) TO PUBLIC;
 GRANT EXECUTE ON FUNCTION dp_rdr.is_other_node(text), dp_rdr.is_other_column(text, "any") TO PUBLIC;
 GRANT EXECUTE ON FUNCTION dp_rdr.value_digest(anyelement), dp_rdr.only_value(anyelement), dp_rdr.canonical(anyelement, integer),
     dp_rdr.is_short(anyelement) TO PUBLIC;

@@ -202,6 +202,12 @@ void pin_joins(bool hashed) {
     set_pin(hashed ? hashed_pin : sorted_pin);
 }
 
+void for_each_join_pin(bool hashed, void (*take)(const char *name, const char *value)) {
+    for (const Pin &pin : join_pins)
+        take(pin.name, pin.value);
+    take(hashed_pin.name, hashed ? hashed_pin.value : sorted_pin.value);
+}
+
 void prefer_indexes(bool prefer) {
     if (enable_seqscan != !prefer)
         set_config_option("enable_seqscan", prefer ? "off" : "on", PGC_SUSET, PGC_S_SESSION, GUC_ACTION_SAVE, true, 0,

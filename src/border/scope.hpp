@@ -38,6 +38,8 @@ void prefer_indexes(bool prefer);
 // Inside a scope, where private rows are joined and grouped by their unit: which plan is chosen depends on public facts as far
 // as that goes. hashed: whether what a group adds up is small, so that many may be held at a time.
 void pin_joins(bool hashed);
+// Calls for each of these settings, which other nodes are sent.
+void for_each_join_pin(bool hashed, void (*take)(const char *name, const char *value));
 
 // Some types are compared in a time zone: that of somebody else until leave().
 struct TimeZoneScope {

@@ -1,6 +1,7 @@
 #include "catalog/domain.hpp"
 
 #include "border/listed.hpp"
+#include "catalog/co_located.hpp"
 #include "catalog/collation.hpp"
 #include "catalog/facade.hpp"
 #include "catalog/foreign_part.hpp"
@@ -331,16 +332,6 @@ static List *lock_ancestors(const UnitPath *path) {
     return ancestors;
 }
 
-void check_whole(Oid relation, const List *parts) {
-    for (Oid part : border::each_oid(parts)) {
-        if (!is_foreign_table(part) && !is_on_other_nodes(part))
-            continue;
-        refuse_form(psprintf("a unit with several rows of %s is not supported: other servers keep %s",
-                             qualified_name(relation), part == relation ? "its rows" : qualified_name(part)),
-                    "Protect a table that this server keeps, or one with a key on the columns of the unit.");
-    }
-}
-
 static void check_limit(const UnitPath *path, const List *parts) {
     if (path->keyed)
         return;
@@ -350,7 +341,7 @@ static void check_limit(const UnitPath *path, const List *parts) {
                      psprintf("dp_set_contribution(%s, max_rows => ...) sets a limit; or make the unique index "
                               "again.",
                               quote_literal_cstr(qualified_name(path->relation))));
-    check_whole(path->relation, parts);
+    check_whole(path, parts);
 }
 
 List *check_unit_path(UnitPath *path) {

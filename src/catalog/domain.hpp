@@ -44,10 +44,6 @@ List *hidden_ancestors(const UnitPath *path);
 // Errors: 55000, naming the table and the remedy.
 List *check_unit_path(UnitPath *path);
 
-// 0A000 where other servers keep some of these tables: what a unit with several rows has there is not put together. relation: the
-// one that is protected, whose parts they are.
-void check_whole(Oid relation, const List *parts);
-
 // A type that a unit may have: of built-in equality, with one text for each value and nothing of a user's in it.
 bool is_unit_type(Oid type);
 // 0A000 for a column of another type, or whose collation takes different texts for equal.

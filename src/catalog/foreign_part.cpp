@@ -117,40 +117,58 @@ const char *server_name(Oid foreign_table) {
     return quote_identifier(GetForeignServer(GetForeignTable(foreign_table)->serverid)->servername);
 }
 
-// A column of the first row of one of Citus's catalogs that meets the keys. False: there is none, or no Citus.
-static bool find(const char *name, ScanKeyData *keys, int nkeys, AttrNumber column, Datum *value) {
+// Returns a copy of the first row of one of Citus's catalogs that meets the keys; null: there is none, or no Citus.
+static HeapTuple find(const char *name, ScanKeyData *keys, int nkeys, TupleDesc *columns) {
     Oid oid = get_relname_relid(name, PG_CATALOG_NAMESPACE);
     if (!OidIsValid(oid))
-        return false;
+        return nullptr;
     Relation relation = table_open(oid, AccessShareLock);
     SysScanDesc scan = systable_beginscan(relation, InvalidOid, false, nullptr, nkeys, keys);
     HeapTuple row = systable_getnext(scan);
-    bool isnull;
-    if (HeapTupleIsValid(row))
-        *value = heap_getattr(row, column, RelationGetDescr(relation), &isnull); // of a type that is passed by value
-    bool found = HeapTupleIsValid(row);
+    row = HeapTupleIsValid(row) ? heap_copytuple(row) : nullptr;
+    *columns = CreateTupleDescCopy(RelationGetDescr(relation));
     systable_endscan(scan);
     table_close(relation, AccessShareLock);
+    return row;
+}
+
+// Reads one column; false: there is no row.
+static bool find(const char *name, ScanKeyData *keys, int nkeys, AttrNumber column, Datum *value) {
+    TupleDesc columns;
+    HeapTuple row = find(name, keys, nkeys, &columns);
+    bool isnull;
+    if (row != nullptr)
+        *value = heap_getattr(row, column, columns, &isnull);
+    return row != nullptr;
+}
+
+// The column by which rows are distributed is a Var in the catalog.
+Distribution distribution_of(Oid table) {
+    ScanKeyData key;
+    ScanKeyInit(&key, 1, BTEqualStrategyNumber, F_OIDEQ, ObjectIdGetDatum(table)); // logicalrelid
+    TupleDesc columns;
+    HeapTuple row = find("pg_dist_partition", &key, 1, &columns);
+    Distribution found = {};
+    if (row == nullptr)
+        return found;
+    bool isnull;
+    found.method = DatumGetChar(heap_getattr(row, 2, columns, &isnull));
+    Datum column = heap_getattr(row, 3, columns, &isnull);
+    if (!isnull)
+        found.column = castNode(Var, stringToNode(TextDatumGetCString(column)))->varattno;
+    found.group = DatumGetUInt32(heap_getattr(row, 4, columns, &isnull));
+    found.copied = DatumGetChar(heap_getattr(row, 5, columns, &isnull)) == 't';
     return found;
 }
 
-// The method of distribution is a char.
-static bool find_method(Oid table, Datum *method) {
-    ScanKeyData key;
-    ScanKeyInit(&key, 1, BTEqualStrategyNumber, F_OIDEQ, ObjectIdGetDatum(table)); // logicalrelid
-    return find("pg_dist_partition", &key, 1, 2, method);
-}
-
 bool is_known_to_citus(Oid table) {
-    Datum method;
-    return find_method(table, &method);
+    return distribution_of(table).method != 0;
 }
 
 Oid shard_here(Oid table) {
-    constexpr char not_distributed = 'n';
     ScanKeyData keys[2];
-    Datum method, shard, group, placement;
-    if (!find_method(table, &method) || DatumGetChar(method) != not_distributed)
+    Datum shard, group, placement;
+    if (distribution_of(table).method != by_nothing)
         return InvalidOid;
     ScanKeyInit(&keys[0], 1, BTEqualStrategyNumber, F_OIDEQ, ObjectIdGetDatum(table)); // logicalrelid
     if (!find("pg_dist_shard", keys, 1, 2, &shard) || !find("pg_dist_local_group", nullptr, 0, 1, &group))

@@ -17,6 +17,16 @@ const char *fault_of_foreign_part(Oid part, Oid owner, const char **remedy);
 // would be counted twice; InvalidOid: none does. Two servers that are one cannot be told apart.
 Oid repeated_foreign_part(const List *parts);
 
+// Says how Citus lays out a table. method: as in pg_dist_partition; 0: Citus does not know it.
+struct Distribution {
+    char method;
+    AttrNumber column; // whose value decides about a row's shard; InvalidAttrNumber: none does
+    uint32 group;      // of co-located tables, whose equal values are on one node
+    bool copied;       // a reference table: each node has all rows
+};
+constexpr char by_hash = 'h', by_nothing = 'n';
+Distribution distribution_of(Oid table);
+
 // Whether it is one of Citus's tables: distributed, a reference table, or one that it only knows of.
 bool is_known_to_citus(Oid table);
 // Where the rows of one of Citus's tables are that has a single shard, with a placement on this node: a reference table, or one that

@@ -1,6 +1,7 @@
 #include "release/choose_row_limit.hpp"
 
 #include "border/versions.hpp"
+#include "catalog/co_located.hpp"
 #include "catalog/decimals.hpp"
 #include "catalog/facade.hpp"
 #include "release/random.hpp"
@@ -64,7 +65,7 @@ Checked resolve_limit(const LimitWish &wish, const catalog::Asker &asker) {
         rows::resolve_sizes(reading, question, wish.value);
         reading.close();
     }
-    catalog::check_whole(wish.relation, question->checked);
+    catalog::check_whole(question->settings->unit, question->checked);
     rows::check_nodes(wish.relation, question->settings->owner);
     return {question, question, Terms{}, nullptr};
 }

@@ -102,8 +102,14 @@ Node *cell_of_row(const Question *question, int measure) {
     Oid types[2] = {BYTEAOID, ANYOID};
     Node *value = argument_node(question, (*question->measures)[measure].calls.front());
     List *arguments = list_make2(make_spec(question, header_of_rows(), list_make1_int(measure), nullptr), value);
-    return reinterpret_cast<Node *>(makeFuncExpr(border::internal_function("cell", 2, types), INT4OID, arguments,
-                                                 InvalidOid, InvalidOid, COERCE_EXPLICIT_CALL));
+    FuncExpr *cell = makeFuncExpr(border::internal_function("cell", 2, types), INT4OID, arguments, InvalidOid,
+                                  InvalidOid, COERCE_EXPLICIT_CALL);
+    auto *choice = makeNode(CoalesceExpr);
+    choice->coalescetype = INT4OID;
+    choice->args = list_make2(
+        cell, makeConst(INT4OID, -1, InvalidOid, sizeof(int32), Int32GetDatum(-1), false, true));
+    choice->location = -1;
+    return reinterpret_cast<Node *>(choice);
 }
 
 Node *count_aggregate(Node *argument, Node *filter) {

@@ -27,7 +27,7 @@ List *all_measures(const Question *question);
 // Makes a call of dp_rdr.cells; of dp_rdr.point, where the server's own sum has to add (rows/engine).
 Aggref *call_cells(List *arguments, Node *filter);
 Node *point_of(Node *spec, int coordinate, const List *arguments);
-// Makes a call of dp_rdr.cell: the cell of a row, an integer, in the grid of a quantile; NULL where it is in none.
+// Makes a call of dp_rdr.cell: the cell of a row, an integer, in the grid of a quantile; -1 where it is in none.
 Node *cell_of_row(const Question *question, int measure);
 // Adds up one coordinate of a result: `width` sums, or those of several servers, one behind the other; 0 of none.
 privacy::int128 sum_at(Datum result, int coordinate, int width);

@@ -34,7 +34,7 @@ static void check_value(const Question *question, int call) {
 void check_counted_values(const Question *question) {
     if (!counts_values(question))
         return;
-    if (is_elsewhere(question))
+    if (adds_up_rows_elsewhere(question))
         refuse_values("a table whose rows other servers keep",
                       "Count groups that are large enough: SELECT count(*) FROM "
                       "(SELECT x FROM ... GROUP BY x) g.");

@@ -8,6 +8,7 @@
 #include "catalog/access.hpp"
 #include "catalog/foreign_part.hpp"
 #include "rows/foreign_partitions.hpp"
+#include "rows/question.hpp"
 
 namespace dp::rows {
 
@@ -15,25 +16,16 @@ bool is_elsewhere(const Question *question) {
     return question->remote || is_on_other_nodes(question->settings->relation);
 }
 
+bool adds_up_rows_elsewhere(const Question *question) {
+    return is_elsewhere(question) && (question->remote || !is_clipped(question));
+}
+
 bool is_on_other_nodes(Oid table) {
     return catalog::is_on_other_nodes(table);
 }
 
 AttrNumber distribution_column(Oid table) {
-    if (!is_on_other_nodes(table))
-        return InvalidAttrNumber;
-    catalog::Visit visit = catalog::Visit::read();
-    Oid types[1] = {OIDOID};
-    Datum values[1] = {ObjectIdGetDatum(table)};
-    bool isnull;
-    uint64 found =
-        visit.run("SELECT a.attnum FROM pg_dist_partition p JOIN pg_attribute a ON a.attrelid = p.logicalrelid "
-                  "AND a.attname = column_to_column_name(p.logicalrelid, p.partkey) "
-                  "WHERE p.logicalrelid = $1 AND p.partkey IS NOT NULL",
-                  1, types, values);
-    AttrNumber column = found > 0 ? DatumGetInt16(visit.spi.value(0, 1, &isnull)) : InvalidAttrNumber;
-    visit.leave();
-    return column;
+    return is_on_other_nodes(table) ? catalog::distribution_of(table).column : InvalidAttrNumber;
 }
 
 // ---- plans ---------------------------------------------------------------------------------------------------------
@@ -70,6 +62,14 @@ void pin_nodes(Oid table) {
                             false);
     for (const char *setting : node_settings)
         border::set_hooked(setting);
+}
+
+void pin_joins_of_nodes(Oid table, bool hashed) {
+    if (!is_on_other_nodes(table))
+        return;
+    border::for_each_join_pin(hashed, [](const char *name, const char *value) {
+        border::set_hooked(psprintf("SET LOCAL %s TO %s", name, value));
+    });
 }
 
 // ---- before the charge ---------------------------------------------------------------------------------------------

@@ -10,6 +10,10 @@ struct Question;
 // Whether other servers keep rows that the question is about: foreign partitions, or nodes of Citus.
 bool is_elsewhere(const Question *question);
 
+// Whether they do and add up for themselves what rows bring, not units: there histograms, products and different values are not asked
+// for.
+bool adds_up_rows_elsewhere(const Question *question);
+
 // Whether Citus keeps the table's rows on other nodes. It has partial sums computed there of aggregates that it knows, as
 // sum(bigint). Others it calls for each row in a way that costs more than the row, or it gathers the rows.
 bool is_on_other_nodes(Oid table);
@@ -25,6 +29,9 @@ PlannedStmt *plan(Query *query, int options);
 // Within a scope of settings, before rows of such a table are read: the other nodes plan their part as this server would,
 // without indexes (K6). For tables of this server nothing is done.
 void pin_nodes(Oid table);
+
+// Likewise how the nodes join tables and put units together, as border::pin_joins.
+void pin_joins_of_nodes(Oid table, bool hashed);
 
 // Before a charge: 55000 if a node that alone keeps some of the table's rows does not answer the owner. Nothing is read, and
 // for tables of this server nothing is done. One look serves a second of questions about a table, unless one fails.

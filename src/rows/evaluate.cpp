@@ -16,6 +16,7 @@
 #include "rows/reader.hpp"
 #include "rows/foreign_partitions.hpp"
 #include "rows/visible_groups.hpp"
+#include "rows/shard_parts.hpp"
 #include "rows/sources.hpp"
 #include "rows/run_plan.hpp"
 #include "rows/unit_sums.hpp"
@@ -386,6 +387,8 @@ void count_rows_of_units(const Paid &paid, privacy::UnitRows *rows) {
 }
 
 void check_remote_parts(const Question *question, const Selection *selection) {
+    if (is_clipped(question) && question->by_points)
+        return check_pushed_down(question, statement_of_parts);
     if (!question->remote)
         return;
     check_remote_parts(question, grouped_query(question, selection));

@@ -12,10 +12,11 @@ namespace dp::rows {
 
 // ---- sources of sub-SELECTs ----------------------------------------------------------------------------------------
 
-static RangeTblEntry *entry_of(const Source &source) {
+// Where Citus keeps the rows a public table is a reference table, which each node reads by itself.
+static RangeTblEntry *entry_of(const Question *question, const Source &source) {
     if (source.source->rows != nullptr)
         return copyObject(const_cast<RangeTblEntry *>(source.source->rows));
-    return source.source->is_public ? public_entry(source.relation, source.source->varno)
+    return source.source->is_public && !question->by_points ? public_entry(source.relation, source.source->varno)
                                     : relation_entry(source.relation, true);
 }
 
@@ -45,7 +46,7 @@ static Query *select_from_tested(const Question *question, const query::SemiJoin
     *varnos = NIL;
     for (int i = 0; i < semi->nsources; i++) {
         const Source &source = question->sources[semi->source + i];
-        RangeTblEntry *entry = entry_of(source);
+        RangeTblEntry *entry = entry_of(question, source);
         query->rtable = lappend(query->rtable, entry);
         if (entry->rtekind == RTE_RELATION)
             border::set_permission(query, entry, 0);
@@ -187,7 +188,7 @@ Query *select_from_joined(const Question *question, Node *where) {
         RangeTblEntry *entry = join_entry(lfirst_node(RangeTblEntry, cell));
         for (int i = 0; i < question->nsources; i++)
             if (question->sources[i].source->varno == foreach_current_index(cell) + 1)
-                entry = question->sources[i].source->tested ? no_entry() : entry_of(question->sources[i]);
+                entry = question->sources[i].source->tested ? no_entry() : entry_of(question, question->sources[i]);
         query->rtable = lappend(query->rtable, entry);
         if (entry->rtekind == RTE_RELATION)
             border::set_permission(query, entry,

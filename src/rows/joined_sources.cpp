@@ -3,6 +3,7 @@
 #include "border/each.hpp"
 #include "border/refuse.hpp"
 #include "border/walk.hpp"
+#include "catalog/co_located.hpp"
 #include "catalog/foreign_part.hpp"
 #include "catalog/public_table.hpp"
 #include "query/exists.hpp"
@@ -46,13 +47,40 @@ void check_declared(const catalog::Reading &reading, const catalog::Settings *se
                      quote_literal_cstr(settings->relation_name)));
 }
 
-static void check_here(const Source &source, const List *checked) {
-    ListCell *cell;
-    foreach (cell, checked)
-        if (catalog::is_foreign_table(lfirst_oid(cell)) || catalog::is_on_other_nodes(lfirst_oid(cell)))
+static void check_public_source(const Question *question, Oid relation) {
+    if (catalog::distribution_of(relation).copied)
+        return;
+    const char *name = catalog::qualified_name(relation);
+    refuse_form(psprintf("a join of %s with public table %s is not supported: other nodes do not have its rows",
+                         question->settings->view_name, name),
+                psprintf("SELECT create_reference_table(%s) gives them to each node.", quote_literal_cstr(name)));
+}
+
+// Either this server has all rows; or Citus has those of a unit together, in each table by the same column of the unit, and the public
+// ones on each node.
+static void check_together(const Question *question, const List *checked) {
+    Oid elsewhere = InvalidOid;
+    for (Oid table : border::each_oid(checked))
+        if (catalog::is_foreign_table(table) || catalog::is_on_other_nodes(table))
+            elsewhere = table;
+    uint32 group = 0;
+    int column = -1;
+    for (int i = 0; OidIsValid(elsewhere) && i < question->nsources; i++) {
+        const Source &source = question->sources[i];
+        if (source.settings == nullptr) {
+            check_public_source(question, source.relation);
+            continue;
+        }
+        const int of_source = catalog::has_foreign_table(checked)
+                                  ? -1
+                                  : catalog::unit_column_of_shards(source.settings->unit, &group);
+        if (of_source < 0 || (column >= 0 && of_source != column))
             refuse_form(psprintf("a join with %s is not supported: other servers keep %s", source.settings->view_name,
-                                 catalog::qualified_name(lfirst_oid(cell))),
-                        "Join restricted views of tables that this server keeps.");
+                                 catalog::qualified_name(elsewhere)),
+                        catalog::has_foreign_table(checked) ? "Join restricted views of tables that this server keeps."
+                                                            : catalog::remedy_of_shards(source.relation));
+        column = of_source;
+    }
 }
 
 const List *lock_and_check_joined(const Question *question) {
@@ -74,10 +102,9 @@ const List *lock_and_check_joined(const Question *question) {
                 list_concat_unique_oid(checked, catalog::check_public(source.relation, question->settings->owner));
             continue;
         }
-        const List *of_source = lock_and_check(source.settings);
-        check_here(source, of_source);
-        checked = list_concat_unique_oid(checked, of_source);
+        checked = list_concat_unique_oid(checked, lock_and_check(source.settings));
     }
+    check_together(question, checked);
     return checked;
 }
 

@@ -71,7 +71,7 @@ void check_quantiles(const Question *question) {
     if (question->thresholded)
         refuse_form("min, max and percentiles are not supported for groups that are not declared",
                     groups_remedy(question), "Of each group there is a histogram, also where it is not shown.");
-    if (is_elsewhere(question))
+    if (adds_up_rows_elsewhere(question))
         refuse_form("min, max and percentiles are not supported where other servers keep the rows",
                     "Count over ranges: count(*) FILTER (WHERE x < 10), or GROUP BY width_bucket(x, 0, 100, 10).");
 }

@@ -11,7 +11,7 @@ bool has_joint(const Question *question) {
 }
 
 void check_joint(const Question *question) {
-    if (has_joint(question) && is_elsewhere(question))
+    if (has_joint(question) && adds_up_rows_elsewhere(question))
         refuse_form("covariances, correlations and lines of regression are not supported where other servers keep the "
                     "rows",
                     "Ask for sums: count(*), sum(x), sum(y), sum(x * y) ... WHERE x IS NOT NULL AND y IS NOT NULL.");

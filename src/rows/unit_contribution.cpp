@@ -24,6 +24,10 @@ static int number_of_keys(const Question *question) {
     return question->leaf->nkeys + (has_quantile(question) ? 1 : 0);
 }
 
+bool has_entries(const Question *question) {
+    return number_of_keys(question) > 0 || counts_values(question);
+}
+
 constexpr KeySite cell_site = {sizeof(int32), true};
 
 static Size keys_size(const Question *question) {
@@ -147,9 +151,9 @@ static int take_keys(const Question *question, const KeySite *sites, border::Rea
         return -1;
     bool isnull;
     const int cell = DatumGetInt32(take_key(cell_site, &key, &isnull));
-    if (!isnull && (cell < 0 || cell >= number_of_cells(question)))
+    if (isnull || cell < -1 || cell >= number_of_cells(question))
         elog(ERROR, "unexpected result of an internal aggregate");
-    return isnull ? -1 : cell;
+    return cell;
 }
 
 static void merge_values(const Question *question, int128 *into, const int128 *from) {
@@ -290,7 +294,7 @@ UnitContribution read_contribution(const Question *question, Datum result) {
     border::Reader reader = {VARDATA_ANY(bytes), VARDATA_ANY(bytes) + VARSIZE_ANY_EXHDR(bytes)};
     const int nkeys = question->leaf->nkeys, width = question->ncoordinates;
     UnitContribution unit = {};
-    const bool keyed = number_of_keys(question) > 0 || counts_values(question); // else there is one vector
+    const bool keyed = has_entries(question);
     unit.ngroups = keyed ? reader.take<int32>() : 1;
     if (unit.ngroups < 0 || unit.ngroups > (reader.end - reader.at) / static_cast<int64>(sizeof(int128) * width))
         elog(ERROR, "unexpected result of an internal aggregate");

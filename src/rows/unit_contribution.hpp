@@ -13,6 +13,8 @@ namespace dp::rows {
 
 // How many columns of the unit the aggregate takes behind the facts: all of them, or none where there are no keys.
 int contribution_units(const Question *question);
+// Whether what a unit brings is a list of groups; else it is one vector.
+bool has_entries(const Question *question);
 // Makes the specification of what a unit brings.
 Node *contribution_spec(const Question *question);
 // Most bytes of the states of one unit (public): above 2^11 units are sorted, not hashed.

@@ -169,7 +169,8 @@ static void add_sums(const Groups *groups, const UnitContribution *brought) {
 static void take_unit(void *sink, Unit *unit) {
     const auto *groups = static_cast<const Groups *>(sink);
     UnitContribution *brought = unit->contribution;
-    clip_contribution(groups->question, brought);
+    if (!groups->question->by_points)
+        clip_contribution(groups->question, brought);
     if (groups->question->thresholded)
         put_sums(groups, brought);
     else
@@ -299,7 +300,8 @@ bool sum_units(const MayRead &right, const List *checked, Sums *sums) {
         sums->cells = static_cast<int64 *>(palloc0(sizeof(int64) * (question->ngroups * question->ncells + 1)));
     }
     Groups groups = begin_groups(question, sums);
-    const bool read = for_each_unit(right, checked, false, take_unit, &groups);
+    const bool read = question->by_points ? for_each_part(right, checked, take_unit, &groups)
+                                          : for_each_unit(right, checked, false, take_unit, &groups);
     if (groups.sort == nullptr)
         return read;
     if (read) {

@@ -11,6 +11,7 @@
 #include "rows/quantiles.hpp"
 #include "rows/from_clause.hpp"
 #include "rows/run_plan.hpp"
+#include "rows/shard_parts.hpp"
 #include "rows/sums.hpp"
 #include "rows/totals.hpp"
 
@@ -115,14 +116,14 @@ static Query *query_above(const Question *question, bool with_columns) {
 }
 
 // The contributions are the first columns.
-static Query *unit_query(const MayRead *const *rights, int n, bool with_columns) {
-    const Question *question = rights[0]->question();
+static Query *unit_query(const Question *const *questions, int n, bool with_columns) {
+    const Question *question = questions[0];
     if (question->per_unit != nullptr)
         return query_above(question, with_columns);
     Query *query = n > 1 ? select_from_all_cells(question, nullptr) : select_from_sources(question, where_declared(question));
     for (int i = 0; i < n; i++)
-        add_target(query, contribution_of(rights[i]->question(), question->units->values,
-                                          n > 1 ? where_in_cells(rights[i]->question()) : nullptr));
+        add_target(query, contribution_of(questions[i], question->units->values,
+                                          n > 1 ? where_in_cells(questions[i]) : nullptr));
     group_by(query, question->units->values, with_columns);
     return query;
 }
@@ -138,6 +139,7 @@ struct Receiver {
     TakeUnit take;
     void *sink;
     MemoryContext scratch;
+    bool parts; // rows are sums of shards
 };
 } // namespace
 
@@ -149,9 +151,11 @@ static bool receive(TupleTableSlot *slot, DestReceiver *self) {
     Unit unit = {};
     unit.columns = receiver->with_columns ? slot->tts_values + n : nullptr;
     unit.contribution = static_cast<UnitContribution *>(palloc0(sizeof(UnitContribution) * n));
-    for (int i = 0; i < n; i++)
+    for (int i = 0; i < n && !receiver->parts; i++)
         if (VARSIZE_ANY_EXHDR(DatumGetPointer(slot->tts_values[i])) > 0) // empty: FILTER has left no row
             unit.contribution[i] = read_contribution(receiver->rights[i]->question(), slot->tts_values[i]);
+    if (receiver->parts)
+        unit.contribution[0] = read_part(receiver->rights[0]->question(), slot->tts_values);
     receiver->take(receiver->sink, &unit);
     MemoryContextSwitchTo(old);
     MemoryContextReset(receiver->scratch);
@@ -165,27 +169,44 @@ static void forget_receiver(DestReceiver *self) {
     MemoryContextDelete(reinterpret_cast<Receiver *>(self)->scratch);
 }
 
-bool for_each_unit_of_several(const MayRead *const *rights, int n, const List *checked, bool with_columns, TakeUnit take,
-                              void *sink) {
-    const Question *question = rights[0]->question();
-    // States that are large are made one at a time: hashed ones grow in memory that nobody counts.
-    int64 kept = question->per_unit == nullptr ? 0 : question->per_unit->kept;
-    for (int i = 0; i < n; i++)
-        kept += contribution_size(rights[i]->question());
-    border::pin_joins(kept <= largest_hashed_contribution);
-    bool copied;
-    QueryEnvironment *copies = copy_public_rows(question, checked, &copied);
-    if (!copied)
-        return false;
-    PlannedStmt *plan = rows::plan(unit_query(rights, n, with_columns), CURSOR_OPT_PARALLEL_OK);
+// Pins how units are put together, here or in the shards. States that are large are made one at a time: hashed ones grow in memory that
+// nobody counts.
+static void pin_units(const Question *question, int64 size) {
+    const bool hashed = size <= largest_hashed_contribution;
+    border::pin_joins(hashed);
+    pin_joins_of_nodes(question->settings->relation, hashed);
+}
+
+static Receiver *make_receiver(const MayRead *const *rights, int n, TakeUnit take, void *sink) {
     auto *receiver = static_cast<Receiver *>(palloc0(sizeof(Receiver)));
     *receiver = {{receive, receive_start, receive_end, forget_receiver, DestNone},
                  rights,
                  n,
-                 with_columns,
+                 false,
                  take,
                  sink,
-                 AllocSetContextCreate(CurrentMemoryContext, "dp_rdr unit", ALLOCSET_DEFAULT_SIZES)};
+                 AllocSetContextCreate(CurrentMemoryContext, "dp_rdr unit", ALLOCSET_DEFAULT_SIZES),
+                 false};
+    return receiver;
+}
+
+bool for_each_unit_of_several(const MayRead *const *rights, int n, const List *checked, bool with_columns, TakeUnit take,
+                              void *sink) {
+    const Question *question = rights[0]->question();
+    int64 kept = question->per_unit == nullptr ? 0 : question->per_unit->kept;
+    auto **questions = static_cast<const Question **>(palloc(sizeof(Question *) * n));
+    for (int i = 0; i < n; i++) {
+        questions[i] = rights[i]->question();
+        kept += contribution_size(questions[i]);
+    }
+    pin_units(question, kept);
+    bool copied;
+    QueryEnvironment *copies = copy_public_rows(question, checked, &copied);
+    if (!copied)
+        return false;
+    PlannedStmt *plan = rows::plan(unit_query(questions, n, with_columns), CURSOR_OPT_PARALLEL_OK);
+    Receiver *receiver = make_receiver(rights, n, take, sink);
+    receiver->with_columns = with_columns;
     return run_plan(plan, checked, &receiver->base, copies);
 }
 
@@ -195,12 +216,31 @@ bool for_each_unit(const MayRead &right, const List *checked, bool with_columns,
     return for_each_unit_of_several(rights, 1, checked, with_columns, take, sink);
 }
 
+// ---- in the shards -------------------------------------------------------------------------------------------------
+
+Query *statement_of_parts(const Question *question) {
+    return over_parts(question, unit_query(&question, 1, true));
+}
+
+bool for_each_part(const MayRead &right, const List *checked, TakeUnit take, void *sink) {
+    const Question *question = right.question();
+    pin_units(question, contribution_size(question) + (question->per_unit == nullptr ? 0 : question->per_unit->kept));
+    PlannedStmt *plan = rows::plan(statement_of_parts(question), 0);
+    if (!is_pushed_down(plan))
+        return false;
+    auto **rights = static_cast<const MayRead **>(palloc(sizeof(MayRead *)));
+    rights[0] = &right;
+    Receiver *receiver = make_receiver(rights, 1, take, sink);
+    receiver->parts = true;
+    return run_plan(plan, checked, &receiver->base);
+}
+
 // ---- how many rows they have ---------------------------------------------------------------------------------------
 
 namespace {
 struct RowCounter {
     DestReceiver base;
-    bool adds_sizes;
+    bool adds_sizes, with_units; // behind the amount stands how many units have it
     privacy::UnitRows *rows;
 };
 } // namespace
@@ -209,21 +249,36 @@ static bool count_unit(TupleTableSlot *slot, DestReceiver *self) {
     auto *counter = reinterpret_cast<RowCounter *>(self);
     slot_getallattrs(slot);
     const Datum amount = slot->tts_values[0];
-    counter->rows->add(counter->adds_sizes ? sum_of(amount) : privacy::int128{DatumGetInt64(amount)});
+    const privacy::int128 brought = counter->adds_sizes ? sum_of(amount) : privacy::int128{DatumGetInt64(amount)};
+    for (int64 n = counter->with_units ? DatumGetInt64(slot->tts_values[1]) : 1; n > 0; n--)
+        counter->rows->add(brought);
     return true;
+}
+
+// SELECT amount, count(*) FROM (query) person GROUP BY amount: how many units have as much.
+static Query *count_units(Query *query) {
+    Node *amount = reinterpret_cast<Node *>(linitial_node(TargetEntry, query->targetList)->expr);
+    Var *column = makeVar(1, 1, exprType(amount), -1, InvalidOid, 0);
+    Query *counted = make_aggregation(subquery_entry(query, "person"), nullptr);
+    group_by(counted, list_make1(column), true);
+    add_target(counted, count_aggregate(nullptr, nullptr));
+    return counted;
 }
 
 bool for_each_row_count(const MayRead &right, const List *checked, privacy::UnitRows *rows) {
     const Question *question = right.question();
-    border::pin_joins(true);
+    pin_units(question, 0);
     Query *query = select_from_sources(question, nullptr);
     const bool adds_sizes = question->nmeasures > 0;
     add_target(query, adds_sizes ? make_exact_sum(size_of_row(question), nullptr)
                                  : reinterpret_cast<Node *>(make_aggregate(F_COUNT_, INT8OID, NIL, nullptr)));
-    group_by(query, question->units->values, false);
-    PlannedStmt *plan = rows::plan(query, CURSOR_OPT_PARALLEL_OK);
+    const bool in_shards = is_on_other_nodes(question->settings->relation);
+    group_by(query, question->units->values, in_shards);
+    PlannedStmt *plan = rows::plan(in_shards ? count_units(query) : query, CURSOR_OPT_PARALLEL_OK);
+    if (in_shards && !is_pushed_down(plan))
+        return false;
     auto *counter = static_cast<RowCounter *>(palloc0(sizeof(RowCounter)));
-    *counter = {{count_unit, receive_start, receive_end, receive_end, DestNone}, adds_sizes, rows};
+    *counter = {{count_unit, receive_start, receive_end, receive_end, DestNone}, adds_sizes, in_shards, rows};
     return run_plan(plan, checked, &counter->base);
 }
 

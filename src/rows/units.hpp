@@ -35,6 +35,10 @@ bool for_each_unit(const MayRead &right, const List *checked, bool with_columns,
 bool for_each_unit_of_several(const MayRead *const *rights, int n, const List *checked, bool with_columns, TakeUnit take,
                               void *sink);
 
+// Where Citus keeps the rows: reads what all units of a shard bring, part by part (rows/shard_parts), each clipped.
+bool for_each_part(const MayRead &right, const List *checked, TakeUnit take, void *sink);
+Query *statement_of_parts(const Question *question);
+
 // SELECT count(*) FROM table [, ancestors..] WHERE links GROUP BY unit..: how many rows each unit has; of a question with a sum (rows/totals)
 // how much the sizes in it come to. Under the same conditions.
 bool for_each_row_count(const MayRead &right, const List *checked, privacy::UnitRows *rows);

@@ -193,6 +193,8 @@ void store_limits(const Visit &visit, Oid relation, const UnitPath *path, const 
     Unit unit = {};
     unit.ncolumns = path->ncolumns;
     unit.columns = path->columns;
+    unit.parent = path->parent_relation;
+    unit.parent_key = path->parent_key;
     unit.keyed = path->direct && catalog::covers_key(relation, path->ncolumns, path->columns);
     check_limits(relation, &unit, limits);
     run(visit,

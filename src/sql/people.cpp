@@ -1,4 +1,5 @@
 // How many people there are, by declaration, and whether rows of one may be many, as far as keys tell. No row is read.
+#include "catalog/co_located.hpp"
 #include "sql/call_arguments.hpp"
 #include "sql/domain_members.hpp"
 #include "sql/setter.hpp"
@@ -85,8 +86,17 @@ void check_limits(Oid relation, const Unit *unit, const Limits &limits) {
     if (limits.max_rows_per_group > most)
         refuse_value(psprintf("max_rows_per_group is %d, above max_rows, %d", limits.max_rows_per_group, most),
                      "A unit has no more rows in a group than in all.");
-    if (!unit->keyed)
-        catalog::check_whole(relation, find_all_inheritors(relation, AccessShareLock, nullptr));
+    if (unit->keyed)
+        return;
+    catalog::UnitPath path = {};
+    path.relation = relation;
+    path.ncolumns = unit->ncolumns;
+    path.columns = unit->columns;
+    path.direct = unit->parent_key == nullptr;
+    path.parent_relation = unit->parent;
+    path.parent_key = unit->parent_key;
+    path.parent = path.direct ? nullptr : declared_unit(unit->parent);
+    catalog::check_whole(&path, find_all_inheritors(relation, AccessShareLock, nullptr));
 }
 
 } // namespace dp::sql
