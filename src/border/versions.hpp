@@ -225,4 +225,13 @@ inline Node *columns_of_joined(Query *query, Node *node) {
 #endif
 }
 
+// Lists the columns of an entry of a range table that are not dropped: their names, and Vars.
+inline void expand_entry(RangeTblEntry *entry, int index, List **names, List **columns) {
+#if PG_VERSION_NUM >= 180000
+    expandRTE(entry, index, 0, VAR_RETURNING_DEFAULT, -1, false, names, columns);
+#else
+    expandRTE(entry, index, 0, -1, false, names, columns);
+#endif
+}
+
 } // namespace dp::border

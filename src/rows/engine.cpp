@@ -8,6 +8,7 @@
 #include "catalog/access.hpp"
 #include "catalog/foreign_part.hpp"
 #include "rows/foreign_partitions.hpp"
+#include "rows/named_joins.hpp"
 #include "rows/question.hpp"
 
 namespace dp::rows {
@@ -44,8 +45,10 @@ static bool finds_distributed(Node *node, void *) {
 }
 
 PlannedStmt *plan(Query *query, int options) {
-    return finds_distributed(reinterpret_cast<Node *>(query), nullptr) ? border::plan_hooked(query, options)
-                                                                       : border::plan_unhooked(query, options);
+    if (!finds_distributed(reinterpret_cast<Node *>(query), nullptr))
+        return border::plan_unhooked(query, options);
+    name_join_columns(query);
+    return border::plan_hooked(query, options);
 }
 
 // ---- while rows are read -------------------------------------------------------------------------------------------

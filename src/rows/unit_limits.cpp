@@ -1,12 +1,31 @@
 #include "rows/unit_limits.hpp"
 
+#include "rows/engine.hpp"
 #include "rows/joined_sources.hpp"
 
 namespace dp::rows {
 
+// Where Citus keeps the rows it adds up points, which histograms, products and different values have not: these are asked for by units,
+// also of people with one row each.
+static bool is_asked_by_units(const Question *question, const Units *units) {
+    if (units->clipped || !is_on_other_nodes(question->settings->relation))
+        return false;
+    for (int i = 0; i < question->leaf->naggregates; i++) {
+        const privacy::Aggregate fn = question->leaf->aggregates[i].fn;
+        if (privacy::is_quantile(fn) || privacy::is_joint(fn) || fn == privacy::Aggregate::count_values)
+            return true;
+    }
+    return false;
+}
+
 void limit_rows(const Question *question, Units *units) {
     if (units->joined != nullptr)
         return limit_joined_rows(question, units);
+    if (is_asked_by_units(question, units)) {
+        units->clipped = units->single = units->one_group = true;
+        units->max_rows = 1;
+        return;
+    }
     int asked = question->leaf->limits.max_rows;
     units->one_group = !units->clipped || question->leaf->nkeys == 0;
     units->max_rows = !units->clipped ? 1 : asked > 0 ? asked : units->path->max_rows;
