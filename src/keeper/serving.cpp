@@ -634,19 +634,26 @@ constexpr const char *behind_charge = "30s";
 // For an index or a partition that is newer than the locks of a request that can be read later.
 constexpr const char *for_now = "300ms";
 
-// A transaction that reads rows. What came behind the charge is locked first; then no lock of DDL is waited for any more.
+// A transaction that reads rows. What came behind the charge is locked first; then no lock of DDL is waited for any more. Where parallel
+// workers fail for lack of resources, it reads once more without any: what it needs itself it had before the charge.
 template <class Work> static ErrorData *in_reading(Request *request, Work &&work) {
     const bool first = request->marked && !request->reads;
-    return in_transaction(request, first ? for_now : behind_charge, 0, [&] {
-        if (request->ask.time_zone != nullptr) // a limit has none
-            border::set_locally("TimeZone", request->ask.time_zone);
-        if (first) {
-            (void)lock_opened(request);
-            request->reads = true;
-            border::set_locally("lock_timeout", behind_charge);
-        }
-        work();
-    });
+    const auto read = [&](bool with_workers) {
+        return in_transaction(request, first ? for_now : behind_charge, 0, [&] {
+            if (request->ask.time_zone != nullptr) // a limit has none
+                border::set_locally("TimeZone", request->ask.time_zone);
+            if (!with_workers)
+                border::set_locally("max_parallel_workers_per_gather", "0");
+            if (first) {
+                (void)lock_opened(request);
+                request->reads = true;
+                border::set_locally("lock_timeout", behind_charge);
+            }
+            work();
+        });
+    };
+    ErrorData *error = read(true);
+    return error != nullptr && rows::take_lack_of_workers() ? read(false) : error;
 }
 
 // Tells whether what came behind the charge, a lock or a partition, is in the way of a request that can be read later: no row was

@@ -35,11 +35,17 @@ static bool is_about_names(int sqlstate) {
            sqlstate == ERRCODE_UNDEFINED_SCHEMA || sqlstate == ERRCODE_INSUFFICIENT_PRIVILEGE;
 }
 
-static bool suspends = false;
+static bool suspends = false, lacks_workers = false;
 
 bool take_suspension() {
     bool was = suspends;
     suspends = false;
+    return was;
+}
+
+bool take_lack_of_workers() {
+    bool was = lacks_workers;
+    lacks_workers = false;
     return was;
 }
 
@@ -71,6 +77,8 @@ void raise_caught(const Question *question, ErrorData *error) {
     // The controller's own calls are his: he may see rows.
     suspends = question->grantee != nullptr && !lacks_resources(error->sqlerrcode) &&
                !(elsewhere && (is_about_a_server(error->sqlerrcode) || is_about_names(error->sqlerrcode)));
+    lacks_workers = ERRCODE_TO_CATEGORY(error->sqlerrcode) == ERRCODE_INSUFFICIENT_RESOURCES &&
+                    error->context != nullptr && strstr(error->context, _("parallel worker")) != nullptr;
     if (elsewhere)
         forget_nodes();
     log_failure(question, error);

@@ -19,6 +19,9 @@ void replace_remote_error(const Question *question, const ErrorData *error);
 // Whether the error that was raised last suspends who asked; asked once, by whoever ends his request.
 bool take_suspension();
 
+// Whether that error was one of a parallel worker for lack of resources, as it takes each lock anew; asked once.
+bool take_lack_of_workers();
+
 // Runs work whose errors are about rows. A tuplestore that outlives the work must be begun before it. Buffers are not
 // counted, and whatever the settings count or print is off, also while an error cleans up (C05, C07, C18).
 template <class Work> void caught(const Question *question, Work &&work) {
