@@ -151,6 +151,31 @@ FROM dp_loss('in_rho') l, dp_odometer('in_rho') o WHERE account = 'public';
 CREATE FUNCTION show_losses() RETURNS SETOF float8 LANGUAGE sql SECURITY DEFINER AS $$ SELECT epsilon FROM dp_loss('registered') $$;
 SELECT severity, object, finding, remedy FROM dp_audit() WHERE object ~ 'show_losses';
 
+-- A charge is borne by the people in its cells alone, also where all of them bear it in full. Cells of an earlier partition are everybody's.
+SET client_min_messages = warning;
+CREATE TABLE berth AS SELECT i AS id, (ARRAY['a', 'b', 'c', 'd', NULL])[1 + i % 5] AS ward FROM generate_series(1, 50) i;
+SELECT dp_protect('berth', 'berth_dp'), dp_set_groups('berth', 'ward', '{a,b,c}'), dp_set_odometer('berth', epsilon_total => 500);
+SELECT dp_grant('berth_dp', 'regress_analyst', tau => 0.95), dp_grant('berth_dp', 'regress_second', tau_var => 0.2, epsilon_svt => 20, epsilon_max => 100, candidates => '{100,2,1,0.05}');
+SET ROLE regress_analyst;
+SELECT ask('SELECT count(*) FROM berth_dp', 1);
+SET ROLE regress_controller;
+SELECT dp_set_partition('berth', 'ward', guard => false);
+SET ROLE regress_analyst;
+SELECT ask('SELECT count(*) FROM berth_dp WHERE ward = ''a''', 2), ask('SELECT count(*) FROM berth_dp WHERE ward IN (''a'', ''b'') AND id > 25', 1),
+       ask('SELECT count(*) FROM berth_dp', 1);
+SET ROLE regress_second;
+SELECT ask('SELECT count(*) FROM berth_dp WHERE ward <> ''c'' AND id < 0', 1); -- 20 for the selection, in all cells but one
+SET ROLE regress_controller;
+CREATE VIEW berth_losses AS
+SELECT ward, id > 25 AS later, count(*) AS rows, round(coalesce(l.epsilon, o.epsilon)::numeric, 6) AS epsilon, coalesce(l.answers, o.answers) AS answers
+FROM berth b LEFT JOIN dp_loss_records('berth', 100) l ON (l.record ->> 'id')::int = b.id LEFT JOIN dp_loss_records('berth', 100) o ON o.record IS NULL
+GROUP BY 1, 2, 4, 5 ORDER BY 1, 2;
+SELECT * FROM berth_losses;
+SELECT dp_unset_partition('berth');
+SELECT dp_set_groups('berth', 'ward', '{c,b,a}'), dp_set_partition('berth', 'ward', guard => false);
+SELECT * FROM berth_losses;
+
+RESET client_min_messages;
 -- It is for the owner alone.
 SET ROLE regress_analyst;
 SELECT attempt('SELECT * FROM dp_loss(''registered'')'), attempt('SELECT * FROM dp_loss_records(''registered_dp'')');
@@ -164,5 +189,5 @@ DELETE FROM pairs;
 SELECT attempt('SELECT * FROM dp_loss(''pairs'')');
 SET client_min_messages = warning;
 DROP FUNCTION show_losses(), ask, losses;
-SELECT dp_unprotect(v::regclass) FROM unnest('{registered_dp,bunk_dp,every_bunk_dp,pairs_dp,in_rho_dp}'::text[]) v;
-DROP TABLE registered, bunk, pairs, in_rho CASCADE;
+SELECT dp_unprotect(v::regclass) FROM unnest('{registered_dp,bunk_dp,every_bunk_dp,pairs_dp,in_rho_dp,berth_dp}'::text[]) v;
+DROP TABLE registered, bunk, pairs, in_rho, berth CASCADE;

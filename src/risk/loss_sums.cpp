@@ -1,5 +1,7 @@
 #include "risk/loss_sums.hpp"
 
+#include <algorithm>
+
 namespace dp::risk {
 
 // ---- sorting -------------------------------------------------------------------------------------------------------
@@ -85,7 +87,7 @@ static void give(LossSums *sums, const Datum *key, const privacy::PersonLoss &lo
 }
 
 void add_part_of_loss(LossSums *sums, const Datum *key, const privacy::PersonLoss &loss) {
-    if (loss.of[privacy::loss_answers] <= 0 && loss.of[privacy::loss_conditional] <= 0)
+    if (std::all_of(std::begin(loss.of), std::end(loss.of), [](double part) { return part <= 0; }))
         return;
     if (sums->sort == nullptr)
         give(sums, key, loss);

@@ -30,6 +30,7 @@ struct Line {
     const char *declared, *time_zone;
     privacy::Mechanism mechanism;
     query::Limits limits;
+    const catalog::Touched *cells; // that were charged; null: all
     privacy::Charged charged;
     int64 charges;
 };
@@ -42,22 +43,24 @@ struct Ledger {
 };
 } // namespace
 
-// $1: the table, $2: how many questions may come, the dearest first. A selection is paid beside its question, and tells of the rows in
-// another way; a signal is about an answer, and a choice of limits about all rows.
+// $1: the table; the dearest questions come first. A selection is paid beside its question, and tells of the rows in another way; a
+// signal is about an answer, and a choice of limits about all rows. Cells of an earlier partition are everybody's.
 static const char *const charged_sql = R"sql(
 WITH entry AS (
   SELECT l.*, l.account = 'public' AS public, l.parameters AS p,
     l.kind IN ('pure', 'selection', 'bound') OR l.kind = 'increment' AND l.basis = 'epsilon' AS pure,
-    l.kind IN ('selection', 'bound') OR l.parameters ? 'task' OR NOT l.parameters ? 'declared' AS in_full
+    l.kind IN ('selection', 'bound') OR l.parameters ? 'task' OR NOT l.parameters ? 'declared' AS in_full,
+    CASE WHEN c.column_name IS NOT NULL AND (l.parameters -> 'cells' ->> 'partition')::int = c.version
+      THEN (l.parameters -> 'cells') - 'names' - CASE WHEN l.parameters -> 'cells' ? 'ranges' THEN 'begun' ELSE '' END END AS cells
   FROM dp_rdr.protected_table t JOIN dp_rdr.privacy_domain d ON t.domain IN (d.id, d.joined_into)
-  JOIN dp_rdr.ledger_row l ON l.table_id = d.id
+  JOIN dp_rdr.ledger_row l ON l.table_id = d.id LEFT JOIN dp_rdr.partition c ON c.domain = d.id
   WHERE t.relation::oid = $1 AND l.kind NOT IN ('suspension', 'closing', 'join')),
 question AS (
   SELECT CASE WHEN NOT in_full THEN query END AS query, CASE WHEN NOT in_full THEN p ->> 'declared' END AS declared,
     CASE WHEN NOT in_full THEN p ->> 'time_zone' END AS zone, CASE WHEN NOT in_full THEN mechanism END AS mechanism,
     CASE WHEN NOT in_full THEN coalesce(p ->> 'rows_of_unit', p ->> 'max_rows')::int END AS max_rows,
     CASE WHEN NOT in_full THEN (p ->> 'max_groups')::int END AS max_groups,
-    CASE WHEN NOT in_full THEN (p ->> 'max_rows_per_group')::int END AS max_rows_per_group,
+    CASE WHEN NOT in_full THEN (p ->> 'max_rows_per_group')::int END AS max_rows_per_group, cells,
     sum(epsilon) FILTER (WHERE public AND pure AND basis = 'epsilon') AS epsilon,
     sum(rho) FILTER (WHERE public AND pure AND basis = 'rho') AS rho_of_pure,
     sum(epsilon) FILTER (WHERE public AND pure AND basis = 'rho') AS pure,
@@ -65,11 +68,30 @@ question AS (
     sum(rho) FILTER (WHERE public AND NOT pure) AS rho,
     sum(delta_groups) FILTER (WHERE public) AS delta_groups, sum(epsilon) FILTER (WHERE NOT public) AS conditional,
     count(*) FILTER (WHERE public AND kind NOT IN ('selection', 'increment')) AS answers, count(*) AS charges
-  FROM entry GROUP BY 1, 2, 3, 4, 5, 6, 7)
+  FROM entry GROUP BY 1, 2, 3, 4, 5, 6, 7, 8)
 SELECT query, declared, zone, mechanism, max_rows, max_groups, max_rows_per_group, charges,
   epsilon::float8, pure::float8, squares::float8, rho_of_pure::float8, rho::float8, delta_groups::float8,
-  conditional::float8, answers::float8
+  conditional::float8, answers::float8, translate(cells ->> 'ranges', '[],', '   '), cells IS NOT NULL, (cells ->> 'begun')::bigint
 FROM question ORDER BY query IS NULL, coalesce(epsilon, 0) + coalesce(rho, 0) + coalesce(rho_of_pure, 0) DESC, query)sql";
+
+// ranges: the numbers of cells, first and last of each; null: all that had begun.
+static const catalog::Touched *read_cells(const char *ranges, int64 begun) {
+    auto *cells = static_cast<catalog::Touched *>(palloc0(sizeof(catalog::Touched)));
+    char *end;
+    for (const char *at = ranges; at != nullptr && cells->n < catalog::most_ranges; at = end) {
+        const int64 first = strtoll(at, &end, 10);
+        if (end == at)
+            break;
+        cells->first[cells->n] = first;
+        cells->last[cells->n++] = strtoll(end, &end, 10);
+    }
+    if (ranges == nullptr) {
+        cells->n = 1;
+        cells->first[0] = PG_INT64_MIN; // whatever the partition begins with
+        cells->last[0] = begun;
+    }
+    return cells;
+}
 
 static Line line_at(const Visit &visit, uint64 row) {
     Line line = {};
@@ -83,6 +105,9 @@ static Line line_at(const Visit &visit, uint64 row) {
     line.charges = value_at<int64>(row, 8);
     for (int part = 0; part < privacy::loss_parts; part++)
         line.charged.of[part] = value_at<double>(row, 9 + part);
+    constexpr int next = 9 + privacy::loss_parts;
+    if (value_at<bool>(row, next + 1))
+        line.cells = read_cells(visit.spi.text(row, next), value_at<int64>(row, next + 2));
     return line;
 }
 
@@ -121,14 +146,31 @@ static bool is_charged(const rows::Question *question, const Line &line, const r
            (!rows || question->settings->relation == people->settings->relation);
 }
 
+// Keeps a question to the people whose cells were charged: whatever it touches now.
+static void keep_to_cells(const Line &line, rows::Question *question) {
+    const catalog::Partition *partition = question->settings->partition;
+    const char *condition = nullptr;
+    if (line.cells != nullptr && partition != nullptr) {
+        catalog::Touched cells = *line.cells;
+        cells.others = partition->others();
+        cells.begun = partition->period ? PG_INT64_MAX : partition->last;
+        cells.first[0] = Max(cells.first[0], cells.others);
+        condition = catalog::condition_on(*partition, cells);
+    }
+    question->in_touched = condition == nullptr ? nullptr : rows::table_condition(question->settings, condition);
+}
+
 static const rows::Question *question_of(const Line &line, const query::Limits &limits, const rows::Question *people) {
     release::Ask ask = {};
     ask.asker = catalog::current_asker();
     ask.leaf = line.query;
     ask.limits = limits;
     ask.parameters = makeParamList(0);
-    const rows::Question *question = controllers_question(ask, line.mechanism);
-    return is_charged(question, line, people) ? question : nullptr;
+    rows::Question *question = controllers_question(ask, line.mechanism);
+    if (!is_charged(question, line, people))
+        return nullptr;
+    keep_to_cells(line, question);
+    return question;
 }
 
 // Asks as its text says, and with the limits that it was charged under, which its asker may have passed. Null: what was asked cannot be
@@ -155,6 +197,15 @@ static const rows::Question *read_again(const Line &line, const rows::Question *
     return question;
 }
 
+// Returns a question that tells everything of everybody in the cells of a line; null: those are all, or people have several rows.
+static const rows::Question *everything_of(const Line &line, const rows::Question *people) {
+    auto *question = static_cast<rows::Question *>(palloc(sizeof(rows::Question)));
+    *question = *people;
+    question->where = nullptr; // of a view
+    keep_to_cells(line, question);
+    return people->units == nullptr && question->in_touched != nullptr ? question : nullptr;
+}
+
 static Ledger read_ledger(Oid relation, const rows::Question *people) {
     Ledger ledger = {};
     ListCell *cell;
@@ -165,8 +216,11 @@ static Ledger read_ledger(Oid relation, const rows::Question *people) {
         const bool may = line->query != nullptr && list_length(ledger.asked) < most_questions;
         const rows::Question *question = may ? read_again(*line, people) : nullptr;
         if (question == nullptr) {
-            privacy::add(&ledger.in_full, line->charged);
             ledger.full += line->charges;
+            question = everything_of(*line, people);
+        }
+        if (question == nullptr) {
+            privacy::add(&ledger.in_full, line->charged);
             continue;
         }
         auto *asked = static_cast<risk::AskedQuestion *>(palloc(sizeof(risk::AskedQuestion)));
@@ -176,12 +230,12 @@ static Ledger read_ledger(Oid relation, const rows::Question *people) {
     return ledger;
 }
 
-static void tell_full(const Ledger &ledger, const char *table) {
+static void tell_full(const Ledger &ledger, const char *table, bool cells) {
     if (ledger.full == 0)
         return;
     ereport(NOTICE,
-            (errmsg(INT64_FORMAT " of " INT64_FORMAT " charges of %s count in full for everybody", ledger.full,
-                    ledger.charges, table),
+            (errmsg(INT64_FORMAT " of " INT64_FORMAT " charges of %s count in full for everybody%s", ledger.full,
+                    ledger.charges, table, cells ? " in their cells" : ""),
              errdetail("These are selections of epsilon and of limits, signals, general queries, questions under "
                        "earlier declarations or to tables of others, and those that cannot be read any more.")));
 }
@@ -244,7 +298,7 @@ LossQuestions read_losses_of(const ProtectedTable &table, LossTable *terms) {
                                                         privacy::Mechanism::laplace);
     const Ledger ledger = read_ledger(table.relation, people);
     privacy::add_charged(&terms->in_full, ledger.in_full, privacy::Share{1, 1}, 1);
-    tell_full(ledger, table.name);
+    tell_full(ledger, table.name, people->settings->partition != nullptr);
     return {people, ledger.asked, ledger.charges};
 }
 

@@ -154,7 +154,7 @@ def make_question(rng):
     table = rng.choice((*CONDITIONS, *SOURCES))
     if table in SOURCES:
         return ask_of_units(rng, table)
-    month = "date_trunc('month', now() AT TIME ZONE 'UTC')" + (" AT TIME ZONE 'UTC'" if table == "months" else "")
+    month = "(date_trunc('month', now() AT TIME ZONE 'UTC')" + (" AT TIME ZONE 'UTC')" if table == "months" else ")")
     conditions = [rng.choice(CONDITIONS[table]).format(month) if rng.random() < 0.8 else rng.choice(COMMON)]
     if rng.random() < 0.4:
         conditions.append(rng.choice(COMMON))
@@ -170,13 +170,15 @@ def make_question(rng):
 
 
 def make_databases():
-    """By table and cell that is empty; the first one is whole."""
+    """By table and cell that is empty; the first one is whole, as is that of losses."""
     postgres = Connection(dbname="postgres")
     for policy in POLICIES:
         postgres.must(f"CREATE ROLE {policy}")
     names = {None: "cells_whole"}
     postgres.must("CREATE DATABASE cells_whole TEMPLATE template0 STRATEGY file_copy")
     fill("cells_whole", ["CREATE EXTENSION dp_rdr", *create()])
+    names["losses"] = "cells_losses"
+    postgres.must("CREATE DATABASE cells_losses TEMPLATE cells_whole STRATEGY file_copy")
     for table in (*CONDITIONS, *SOURCES):
         for at, (cell, condition) in enumerate(cells_of(table).items()):
             names[table, cell] = f"cells_{table}_{at}"
@@ -206,6 +208,8 @@ def check_question(server, databases, apart, table, policy, sql, seed):
     accuracy, which may differ where the cell is touched, have charged another epsilon; from then on their sums differ."""
     answers = {}
     for what, database in databases.items():
+        if what == "losses":
+            continue
         server.renew(seed)
         answers[what] = database.ask(policy, sql)
     reply, rows, cells = answers.pop(None)
@@ -221,6 +225,52 @@ def check_question(server, databases, apart, table, policy, sql, seed):
             if other != reply:
                 complaints.append(f"without {what}, which is not touched: {other[:600]}, with it {reply[:600]}")
     return rows, untouched, complaints
+
+
+# ---- what each person bears -----------------------------------------------------------------------------------------
+
+
+def losses(owner, table):
+    """By row what it bears of all charges, and what all others bear."""
+    found, others = {}, 0.0
+    for row, epsilon in owner.must(f"SELECT record ->> 'id', epsilon FROM dp_loss_records('{table}', 1000)"):
+        if row is None:
+            others = float(epsilon)
+        else:
+            found[int(row)] = float(epsilon)
+    return found, others
+
+
+def account_of(owner, table, ids, condition, rows):
+    """By row what it bears of the charges of one count: of a selection if its cell was touched, of the count if it was counted as well."""
+    counted = {int(row[0]) for row in owner.must(f"SELECT id FROM {table} WHERE {condition}")}
+    bears = dict.fromkeys(ids, 0.0)
+    for kind, epsilon, delta, parameters in rows:
+        for cell, where in cells_of(table).items():
+            if is_touched(table, cell, [(kind, epsilon, delta, parameters)]):
+                for (number,) in owner.must(f"SELECT id FROM {table} WHERE id > 0 AND ({where})"):
+                    if kind == "selection" or int(number) in counted:
+                        bears[int(number)] += float(epsilon)
+    return bears
+
+
+def check_losses(rng, database, table):
+    """Compares what a round of counts tells of each row with an account of its own (doc/formulas.md 5.8)."""
+    owner = database.owner
+    ids = [int(row[0]) for row in owner.must(f"SELECT id FROM {table} WHERE id > 0")]  # others have texts that no condition reads
+    expected, complaints = dict.fromkeys(ids, 0.0), []
+    month = "(date_trunc('month', now() AT TIME ZONE 'UTC')" + (" AT TIME ZONE 'UTC')" if table == "months" else ")")
+    for condition in rng.sample(CONDITIONS[table] + COMMON, 7):
+        condition = f"({condition.format(month)}) AND ({rng.choice(COMMON)})"
+        rows = database.ask(rng.choice(("cells_laplace", "cells_selected")), f"SELECT count(*) FROM {table}_dp WHERE {condition}")[1]
+        for number, bears in account_of(owner, table, ids, condition, rows).items():
+            expected[number] += bears
+    found, others = losses(owner, table)
+    complaints += [f"row {number} bears {found.get(number, others)}, {bears} by the account"
+                   for number, bears in expected.items() if abs(found.get(number, others) - bears) > 1e-6]
+    if len(set(expected.values())) < 2:
+        complaints.append("everybody bears the same")
+    return complaints
 
 
 def main():
@@ -239,6 +289,8 @@ def main():
             answered += bool(rows)
             untouched += others
             tap.report(f"{policy}: {sql}", complaints[:3])
+        for table in CONDITIONS:
+            tap.report(f"what rows of {table} bear", check_losses(rng, databases["losses"], table)[:3])
         for database in databases.values():
             database.close()
     finally:
