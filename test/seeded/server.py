@@ -14,6 +14,7 @@ CONFIGURATION = """
 listen_addresses = ''
 fsync = off
 autovacuum = off
+max_connections = 250
 max_worker_processes = 40
 timezone = 'UTC'
 wal_level = minimal
