@@ -30,7 +30,7 @@ static Bitmapset *cells_of_groups(Cells *cells, const KeyDomain &domain) {
     return bms_num_members(found) == domain.count ? found : bms_add_member(found, 0);
 }
 
-// Those from the first group to the last one that are shown. An expression may be NULL of values that are too large for it.
+// Returns those from the first group that is shown to the last one. An expression may be NULL of values that are too large for it.
 static Bitmapset *cells_between_groups(Cells *cells, Node *key, const query::Key &spec, const KeyDomain &domain) {
     const int n = domain.nulls[domain.count - 1] ? domain.count - 1 : domain.count;
     int16 length;
@@ -64,7 +64,7 @@ static Bitmapset *cells_of_keys(Cells *cells, const Question *question, const Li
     return found;
 }
 
-// What FILTER leaves of all aggregates is all that their cells may add to. Discovered groups have a count of rows without it.
+// Rows that no FILTER lets in add to no aggregate. Discovered groups have a count of rows without it.
 static Bitmapset *cells_of_filters(Cells *cells, const Question *question) {
     Bitmapset *found = nullptr;
     if (question->thresholded || question->per_unit != nullptr)
