@@ -126,7 +126,8 @@ run_neighbours() {
 # The installed library on a server of its own, whose random bytes come from a seed.
 run_seeded() {
     make_here -s "${build_options[@]}" build/seeded/bytes.so && as_tester env PG_BIN="$pg_bin" python3 test/seeded/run.py "$@" &&
-        as_tester env PG_BIN="$pg_bin" python3 test/seeded/cells.py
+        as_tester env PG_BIN="$pg_bin" python3 test/seeded/cells.py &&
+        as_tester env PG_BIN="$pg_bin" python3 test/seeded/touched.py
 }
 
 # A hundred questions, and what becomes of them.

@@ -22,11 +22,7 @@ void add_ancestors(Query *query, const List *ancestors) {
 }
 
 Query *select_from_sources(const Question *question, Node *where) {
-    return select_from_all_cells(question, make_and_qual(another(where), another(question->in_touched)));
-}
-
-Query *select_from_all_cells(const Question *question, Node *where) {
-    Node *all = another(where);
+    Node *all = make_and_qual(another(where), another(question->in_touched));
     if (question->units == nullptr || !question->units->clipped)
         return make_aggregation(table_entry(question), all);
     all = make_and_qual(all, static_cast<Node *>(copyObject(question->units->links)));

@@ -8,8 +8,6 @@ namespace dp::rows {
 // SELECT FROM sources [, ancestors..] WHERE where AND links, those of a clipped question; they are a part of question->where
 // elsewhere. Whoever runs it needs no permission on any.
 Query *select_from_sources(const Question *question, Node *where);
-// Whatever cells the question touches: who reads several questions at once asks each for its own.
-Query *select_from_all_cells(const Question *question, Node *where);
 // Adds the tables that lead to units to FROM, behind what is there.
 void add_ancestors(Query *query, const List *ancestors);
 

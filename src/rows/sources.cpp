@@ -7,6 +7,7 @@
 #include "rows/from_clause.hpp"
 #include "rows/joined_sources.hpp"
 #include "rows/nodes.hpp"
+#include "rows/touched.hpp"
 #include "rows/unit_links.hpp"
 #include "rows/unit_rows.hpp"
 
@@ -106,6 +107,7 @@ Units *resolve_table(Question *question) {
 
 const List *check_sources(const Question *question) {
     const List *checked = lock_and_check_all(question);
+    check_cells(question);
     if (question->units == nullptr)
         return checked;
     // A limit of rows that was charged for holds, also where a key has come since.

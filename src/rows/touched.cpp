@@ -247,6 +247,11 @@ static Node *make_condition(const Question *question, const Cells &cells, const 
     return condition;
 }
 
+void check_cells(const Question *question) {
+    if (question->touched != nullptr)
+        (void)columns_of(question, *question->settings->partition);
+}
+
 void find_touched(const Narrowed *narrowed, const List *folded, Question *question) {
     const Partition *partition = question->settings->partition;
     List *columns = partition == nullptr ? NIL : columns_of(question, *partition);

@@ -11,5 +11,7 @@ void find_touched(const Narrowed *narrowed, const List *folded, Question *questi
 
 // Sets the last cell that has begun for questions that are resolved from here on, as it was when one was charged; 0: the clock tells.
 void resolve_at(int64 begun);
+// Checks, with the tables locked, that the column still tells the cell of a row. 55000: a key or the column is gone.
+void check_cells(const Question *question);
 
 } // namespace dp::rows

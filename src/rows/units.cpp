@@ -100,10 +100,6 @@ static Node *contribution_of(const Question *question, const List *values, Node 
     return reinterpret_cast<Node *>(call_cells(arguments, filter));
 }
 
-static Node *where_in_cells(const Question *question) {
-    return make_and_qual(where_declared(question), another(question->in_touched));
-}
-
 // Over one row for each unit.
 static Query *query_above(const Question *question, bool with_columns) {
     List *values = NIL;
@@ -120,10 +116,10 @@ static Query *unit_query(const Question *const *questions, int n, bool with_colu
     const Question *question = questions[0];
     if (question->per_unit != nullptr)
         return query_above(question, with_columns);
-    Query *query = n > 1 ? select_from_all_cells(question, nullptr) : select_from_sources(question, where_declared(question));
+    Query *query = select_from_sources(question, n > 1 ? nullptr : where_declared(question));
     for (int i = 0; i < n; i++)
         add_target(query, contribution_of(questions[i], question->units->values,
-                                          n > 1 ? where_in_cells(questions[i]) : nullptr));
+                                          n > 1 ? where_declared(questions[i]) : nullptr));
     group_by(query, question->units->values, with_columns);
     return query;
 }
