@@ -1,6 +1,8 @@
 #include "release/select.hpp"
 
 #include "privacy/joint.hpp"
+
+#include "border/refuse.hpp"
 #include "release/charge.hpp"
 #include "release/random.hpp"
 #include "release/trace.hpp"
@@ -12,8 +14,32 @@
 
 namespace dp::release {
 
+[[noreturn]] static void refuse_selection(const char *what, const char *why, const char *instead = "") {
+    refuse_form(psprintf("epsilon cannot be selected by tau_var for %s", what),
+                psprintf("%ssk under a policy with tau.", *instead == '\0' ? "A" : psprintf("%s, or a", instead)), why);
+}
+
 // A record's part in a pair has always the same size, whatever its value: the variance that tau_var limits would say nothing
 // about it.
+static void check_selectable(const rows::Question *question, int j) {
+    const privacy::Measure &measure = (*question->measures)[j];
+    if (measure.kind == privacy::MeasureKind::quantile)
+        refuse_selection("min, max and percentiles",
+                         "How far a row moves a percentile depends on the others, so a selection has no bound.");
+    const bool triple = measure.kind == privacy::MeasureKind::triple;
+    if (triple || privacy::is_joint(measure.kind))
+        refuse_selection(triple ? "variances and standard deviations" : "covariances, correlations and lines of regression",
+                         psprintf("They are computed from %s sums that every record changes by the same amount together: their "
+                                  "variance is no measure of risk.", triple ? "three" : "several"));
+    if (!measure.has_parts())
+        return;
+    const char *column = rows::argument_text(question, measure.calls.front());
+    refuse_selection(psprintf("avg(%s), nor for count(%s) and sum(%s) together", column, column, column),
+                     "They are computed from a pair of sums that every record changes by the same amount: their variance is no "
+                     "measure of risk.",
+                     psprintf("Ask for count(%s) and sum(%s) in two statements", column, column));
+}
+
 void check_selectable(const rows::Question *question) {
     if (rows::is_clipped(question))
         ereport(ERROR,
@@ -25,40 +51,8 @@ void check_selectable(const rows::Question *question) {
                  errhint("Ask under a policy with tau.")));
     if (rows::counts_values(question))
         rows::refuse_values("a selection of epsilon by tau_var", "Ask under a policy with tau.");
-    for (int j = 0; j < question->nmeasures; j++) {
-        const privacy::Measure &measure = (*question->measures)[j];
-        if (measure.kind == privacy::MeasureKind::quantile)
-            ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-                            errmsg("epsilon cannot be selected by tau_var for min, max and percentiles"),
-                            errdetail("How far a row moves a percentile depends on the others, so a selection has no "
-                                      "bound."),
-                            errhint("Ask under a policy with tau.")));
-        if (!measure.has_parts())
-            continue;
-        const char *column = rows::argument_text(question, measure.calls.front());
-        if (measure.kind == privacy::MeasureKind::triple)
-            ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-                            errmsg("epsilon cannot be selected by tau_var for variances and standard deviations"),
-                            errdetail("They are computed from three sums that every record changes by the same amount "
-                                      "together: their variance is no measure of risk."),
-                            errhint("Ask under a policy with tau.")));
-        if (privacy::is_joint(measure.kind))
-            ereport(ERROR,
-                    (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-                     errmsg("epsilon cannot be selected by tau_var for covariances, correlations and lines of "
-                            "regression"),
-                     errdetail("They are computed from several sums that every record changes by the same amount "
-                               "together: their variance is no measure of risk."),
-                     errhint("Ask under a policy with tau.")));
-        ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-                        errmsg("epsilon cannot be selected by tau_var for avg(%s), nor for count(%s) and sum(%s) "
-                               "together",
-                               column, column, column),
-                        errdetail("They are computed from a pair of sums that every record changes by the same amount: "
-                                  "their variance is no measure of risk."),
-                        errhint("Ask for count(%s) and sum(%s) in two statements, or ask under a policy with tau.",
-                                column, column)));
-    }
+    for (int j = 0; j < question->nmeasures; j++)
+        check_selectable(question, j);
 }
 
 const std::vector<privacy::SvtCandidate> *selection_candidates(const rows::Question *question, const Terms &terms) {

@@ -41,8 +41,8 @@ AloneValues *begin_alone_values() {
     return values;
 }
 
-void add_alone_value(AloneValues *values, int group, int coordinate, const void *digest, int64 part,
-                     int64 individuals) {
+static void put(const AloneValues *values, Tuplesortstate *sort, int group, int coordinate, const void *digest, int64 part,
+                int64 individuals) {
     TupleTableSlot *slot = values->slot;
     ExecClearTuple(slot);
     memset(slot->tts_isnull, false, sizeof(bool) * ncolumns);
@@ -52,7 +52,11 @@ void add_alone_value(AloneValues *values, int group, int coordinate, const void 
     slot->tts_values[column_part] = Int64GetDatum(part);
     slot->tts_values[column_individuals] = Int64GetDatum(individuals);
     ExecStoreVirtualTuple(slot);
-    tuplesort_puttupleslot(values->sort, slot);
+    tuplesort_puttupleslot(sort, slot);
+}
+
+void add_alone_value(AloneValues *values, int group, int coordinate, const void *digest, int64 part, int64 individuals) {
+    put(values, values->sort, group, coordinate, digest, part, individuals);
 }
 
 namespace {
@@ -81,18 +85,8 @@ static void end_run(const AloneValues *values, const Run &run, Memo *memo, bool 
         return;
     if (count)
         memo->sums.change(run.group)[run.coordinate] += 1;
-    if (run.individuals > 1)
-        return;
-    TupleTableSlot *slot = values->slot;
-    ExecClearTuple(slot);
-    memset(slot->tts_isnull, false, sizeof(bool) * ncolumns);
-    slot->tts_values[column_group] = Int32GetDatum(run.group);
-    slot->tts_values[column_coordinate] = Int32GetDatum(run.coordinate);
-    slot->tts_values[column_digest] = PointerGetDatum(&run.digest);
-    slot->tts_values[column_part] = Int64GetDatum(run.part);
-    slot->tts_values[column_individuals] = Int64GetDatum(1);
-    ExecStoreVirtualTuple(slot);
-    tuplesort_puttupleslot(by_part, slot);
+    if (run.individuals == 1)
+        put(values, by_part, run.group, run.coordinate, &run.digest, run.part, 1);
 }
 
 void finish_alone_values(AloneValues *values, Memo *memo, bool count) {

@@ -47,6 +47,19 @@ int first_cell_of(const rows::Question *question, int measure) {
     return first;
 }
 
+double counted(const rows::Question *question, int j, const rows::UnitContribution &unit) {
+    double n = 0;
+    const int coordinate = first_coordinate_of(question, j);
+    for (int k = 0; measure_of(question, j).of_values && k < unit.ncounts; k++)
+        n += unit.counts[k].coordinate == coordinate ? unit.counts[k].n : 0;
+    if (!is_quantile(question, j))
+        return n;
+    const int quantile = first_cell_of(question, j) / question->grids[j]->cells;
+    for (int i = 0; i < unit.ncells; i++)
+        n += static_cast<double>(unit.cell_counts[int64{i} * unit.nquantiles + quantile]);
+    return n;
+}
+
 // ---- groups --------------------------------------------------------------------------------------------------------
 
 void begin_parts(const rows::Question *question, Memo *memo, Size groups_memory) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "risk/memo.hpp"
+#include "rows/unit_contribution.hpp"
 
 namespace dp::risk {
 
@@ -14,6 +15,9 @@ privacy::PrintedNumber number_of(const rows::Question *question, int aggregate);
 int first_cell_of(const rows::Question *question, int measure);
 // Returns the first coordinate of a measure.
 int first_coordinate_of(const rows::Question *question, int measure);
+
+// Returns how many values a unit has in a measure whose cells or different values are counted; 0 of others.
+double counted(const rows::Question *question, int measure, const rows::UnitContribution &unit);
 
 // Begins the lists of a memo. groups_memory: for the sums of groups, which are read in the order of people.
 void begin_parts(const rows::Question *question, Memo *memo, Size groups_memory);

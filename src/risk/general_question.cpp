@@ -4,6 +4,7 @@
 #include "catalog/facade.hpp"
 #include "catalog/foreign_code.hpp"
 #include "catalog/foreign_part.hpp"
+#include "query/aggregate_table.hpp"
 #include "query/flatten_subselects.hpp"
 #include "query/limits.hpp"
 #include "risk/unit_changes.hpp"
@@ -102,28 +103,6 @@ static void describe_result(GeneralQuestion *question) {
 
 // ---- bare aggregates -----------------------------------------------------------------------------------------------
 
-namespace {
-struct Known {
-    const char *name;
-    privacy::Aggregate fn;
-};
-const Known known_aggregates[] = {
-    {"count", privacy::Aggregate::count},
-    {"sum", privacy::Aggregate::sum},
-    {"avg", privacy::Aggregate::avg},
-    {"var_pop", privacy::Aggregate::var_pop},
-    {"var_samp", privacy::Aggregate::var_samp},
-    {"variance", privacy::Aggregate::var_samp},
-    {"stddev_pop", privacy::Aggregate::stddev_pop},
-    {"stddev_samp", privacy::Aggregate::stddev_samp},
-    {"stddev", privacy::Aggregate::stddev_samp},
-    {"min", privacy::Aggregate::min},
-    {"max", privacy::Aggregate::max},
-    {"percentile_cont", privacy::Aggregate::percentile_cont},
-    {"percentile_disc", privacy::Aggregate::percentile_disc},
-};
-} // namespace
-
 double BareAggregate::z() const {
     switch (call.fn) {
     case privacy::Aggregate::avg:
@@ -177,18 +156,14 @@ static bool read_fraction(const Aggref *call, double *fraction) {
 }
 
 static bool find_statistic(const Aggref *call, privacy::StatisticCall *statistic) {
-    const char *name = call->aggfnoid < FirstUnpinnedObjectId ? get_func_name(call->aggfnoid) : nullptr;
-    for (const Known &known : known_aggregates)
-        if (name != nullptr && strcmp(name, known.name) == 0) {
-            statistic->fn = known.fn;
-            if (known.fn == privacy::Aggregate::percentile_cont || known.fn == privacy::Aggregate::percentile_disc)
-                return read_fraction(call, &statistic->fraction);
-            if (call->aggdistinct != NIL && known.fn == privacy::Aggregate::count)
-                statistic->fn = privacy::Aggregate::count_values;
-            return call->aggkind == AGGKIND_NORMAL && call->aggorder == NIL &&
-                   (call->aggdistinct == NIL || known.fn == privacy::Aggregate::count);
-        }
-    return false;
+    const std::optional<privacy::Aggregate> fn = query::measure_of(call->aggfnoid);
+    if (!fn)
+        return false;
+    const bool count = *fn == privacy::Aggregate::count_star || *fn == privacy::Aggregate::count;
+    statistic->fn = count ? call->aggdistinct != NIL ? privacy::Aggregate::count_values : privacy::Aggregate::count : *fn;
+    if (*fn == privacy::Aggregate::percentile_cont || *fn == privacy::Aggregate::percentile_disc)
+        return read_fraction(call, &statistic->fraction);
+    return call->aggkind == AGGKIND_NORMAL && call->aggorder == NIL && (call->aggdistinct == NIL || count);
 }
 
 bool find_bare_aggregate(const GeneralQuestion *question, Node *target, BareAggregate *aggregate) {

@@ -16,21 +16,6 @@ struct Work {
 };
 } // namespace
 
-// Cells and different values are counted: how many a unit has in the measure.
-static double counted(const rows::Question *question, int j, const rows::UnitContribution &unit) {
-    const privacy::Measure &measure = (*question->measures)[j];
-    double n = 0;
-    const int coordinate = first_coordinate_of(question, j);
-    for (int k = 0; measure.of_values && k < unit.ncounts; k++)
-        n += unit.counts[k].coordinate == coordinate ? unit.counts[k].n : 0;
-    if (measure.kind != privacy::MeasureKind::quantile)
-        return n;
-    const int quantile = first_cell_of(question, j) / question->grids[j]->cells;
-    for (int i = 0; i < unit.ncells; i++)
-        n += static_cast<double>(unit.cell_counts[int64{i} * unit.nquantiles + quantile]);
-    return n;
-}
-
 static privacy::Share share_of_unit(const AskedQuestion &asked, const rows::UnitContribution &unit) {
     const rows::Question *question = asked.question;
     privacy::Share share;

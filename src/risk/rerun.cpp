@@ -39,15 +39,6 @@ static Node *not_the_row() {
     return reinterpret_cast<Node *>(test);
 }
 
-// The query with the rows of the table, but one, in the place of the view. What it puts there stays in the question: not to
-// be called in memory that goes before it does, that of SPI for instance.
-static char *statement_of(const GeneralQuestion *question) {
-    ListCell *cell;
-    foreach (cell, question->general->facades)
-        put_rows(lfirst_node(RangeTblEntry, cell), rows_query(question, not_the_row(), false));
-    return deparse_internal(static_cast<Query *>(copyObject(question->general->query)));
-}
-
 // ---- results -------------------------------------------------------------------------------------------------------
 
 namespace {
@@ -179,7 +170,7 @@ GeneralRisk rerun_risk(const GeneralQuestion *question, privacy::Mechanism mecha
     border::SettingsScope settings = border::SettingsScope::enter();
     border::RoleScope role = border::RoleScope::enter(question->settings->owner);
     PushActiveSnapshot(GetActiveSnapshot());
-    const char *statement = statement_of(question);
+    const char *statement = statement_of(question, not_the_row());
     border::Spi spi = border::Spi::connect();
     Places places = {records.identity_column, border::Spill<Place>::make(1, share_of_memory())};
     Memo *memo = begin_memo(&records, spi, keep_records);

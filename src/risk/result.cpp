@@ -177,11 +177,10 @@ Result finish_result(ResultReader *reader) {
     return Result{reader->sort, MakeSingleTupleTableSlot(reader->order->desc, &TTSOpsMinimalTuple), reader->nrows};
 }
 
-// The query with the rows of the table in the place of the view.
-static char *statement_of(const GeneralQuestion *question) {
+char *statement_of(const GeneralQuestion *question, Node *condition) {
     ListCell *cell;
     foreach (cell, question->general->facades)
-        put_rows(lfirst_node(RangeTblEntry, cell), rows_query(question, nullptr, false));
+        put_rows(lfirst_node(RangeTblEntry, cell), rows_query(question, condition, false));
     return deparse_internal(static_cast<Query *>(copyObject(question->general->query)));
 }
 
@@ -190,7 +189,7 @@ Result run_once(const GeneralQuestion *question) {
     border::SettingsScope settings = border::SettingsScope::enter();
     border::RoleScope role = border::RoleScope::enter(question->settings->owner);
     PushActiveSnapshot(GetActiveSnapshot());
-    (void)run_text(statement_of(question), InvalidOid, take_row, &reader);
+    (void)run_text(statement_of(question, nullptr), InvalidOid, take_row, &reader);
     Result result = finish_result(&reader);
     PopActiveSnapshot();
     role.leave();

@@ -274,18 +274,11 @@ static double count_of(const rows::Question *question, int j, const privacy::int
     const privacy::Measure &measure = (*question->measures)[j];
     if (measure.kind == privacy::MeasureKind::count && !measure.of_values)
         return static_cast<double>(*sums) * privacy::unit_of(measure, nullptr);
+    if (measure.of_values || measure.kind == privacy::MeasureKind::quantile)
+        return counted(question, j, unit) / static_cast<double>(measure.of_values ? 1 : measure.grain);
     double count = 0;
-    const int coordinate = first_coordinate_of(question, j);
-    for (int k = 0; measure.of_values && k < unit.ncounts; k++)
-        count += unit.counts[k].coordinate == coordinate ? unit.counts[k].n : 0;
-    if (measure.kind == privacy::MeasureKind::quantile) {
-        const int quantile = first_cell_of(question, j) / question->grids[j]->cells;
-        for (int i = 0; i < unit.ncells; i++)
-            count += static_cast<double>(unit.cell_counts[int64{i} * unit.nquantiles + quantile]);
-        return count / static_cast<double>(measure.grain);
-    }
     const int parts = Min(measure.coordinates(), 4); // of moments the first four make 1 of each row
-    for (int c = 0; !measure.of_values && c < parts; c++)
+    for (int c = 0; c < parts; c++)
         count += static_cast<double>(sums[c]) / static_cast<double>(privacy::is_joint(measure.kind)
                                                                          ? privacy::joint_one(measure.kind)
                                                                          : privacy::pair_one);

@@ -11,6 +11,7 @@
 #include "sql/call_arguments.hpp"
 #include "sql/controllers_question.hpp"
 #include "sql/refusal.hpp"
+#include "sql/risk_calls.hpp"
 #include "sql/risk_rows.hpp"
 
 namespace dp::sql {
@@ -129,32 +130,6 @@ static privacy::DeclaredNoise noise_of(const GeneralView &view, const GeneralRis
 
 // ---- dp_risk -------------------------------------------------------------------------------------------------------
 
-// A row of the result; columns that a general query does not fill are NULL.
-static void put_row(ReturnSetInfo *result, const Datum *values, const bool *nulls, int n) {
-    int natts = result->setDesc->natts;
-    auto *row = static_cast<Datum *>(palloc0(sizeof(Datum) * natts));
-    auto *missing = static_cast<bool *>(palloc(sizeof(bool) * natts));
-    memset(missing, true, sizeof(bool) * natts);
-    memcpy(row, values, sizeof(Datum) * n);
-    memcpy(missing, nulls, sizeof(bool) * n);
-    tuplestore_putvalues(result->setResult, result->setDesc, row, missing);
-    pfree(row);
-    pfree(missing);
-}
-
-static void put_candidate(ReturnSetInfo *result, Datum epsilon, const privacy::RiskRow &row, double stddev,
-                          double error95) {
-    Datum values[7] = {epsilon,
-                       Float8GetDatum(row.rdr_min),
-                       Float8GetDatum(row.rdr_max),
-                       Float8GetDatum(row.ratio),
-                       Float8GetDatum(row.variance),
-                       Float8GetDatum(stddev),
-                       Float8GetDatum(error95)};
-    bool nulls[7] = {};
-    put_row(result, values, nulls, 7);
-}
-
 bool general_risk(FunctionCallInfo fcinfo, const Statement &statement) {
     GeneralView view;
     if (!read_view(fcinfo, statement, &view))
@@ -166,36 +141,24 @@ bool general_risk(FunctionCallInfo fcinfo, const Statement &statement) {
     auto *result = reinterpret_cast<ReturnSetInfo *>(fcinfo->resultinfo);
     GeneralRisk risk = risk::general_risk(view.question, view.mechanism, false, "dp_risk");
     release::check_somebody(risk);
-    const auto row_of = [&](privacy::Epsilon epsilon, double term) {
-        return border::core([&] { return privacy::risk_row(*risk.memo->profile, view.mechanism, epsilon, term); });
+    const auto put = [&](Datum epsilon, privacy::Epsilon at, const privacy::DeclaredNoise &noise) {
+        Candidate candidate = {};
+        candidate.epsilon = epsilon;
+        candidate.general = true;
+        candidate.row = border::core([&] { return privacy::risk_row(*risk.memo->profile, view.mechanism, at, noise.term); });
+        candidate.noise = {noise.term, noise.stddev, noise.error95};
+        put_candidate(result, candidate);
     };
     if (infinite)
-        put_candidate(result, catalog::text_numeric("Infinity"), row_of({}, 0), 0, 0);
+        put(catalog::text_numeric("Infinity"), {}, {});
     for (std::size_t i = 0; i < candidates->size(); i++) {
         CHECK_FOR_INTERRUPTS();
-        privacy::Epsilon epsilon = (*candidates)[i];
-        privacy::DeclaredNoise noise = noise_of(view, risk, epsilon);
-        put_candidate(result, catalog::to_numeric(epsilon), row_of(epsilon, noise.term), noise.stddev, noise.error95);
+        put(catalog::to_numeric((*candidates)[i]), (*candidates)[i], noise_of(view, risk, (*candidates)[i]));
     }
     return true;
 }
 
 // ---- dp_risk_records -----------------------------------------------------------------------------------------------
-
-namespace {
-struct Indicator {
-    const risk::Memo *memo;
-    privacy::Mechanism mechanism;
-    double term;
-};
-} // namespace
-
-// The PIS and the RDR.
-static void numbers_of(void *context, int64 record, double *pis, double *rdr) {
-    auto *indicator = static_cast<const Indicator *>(context);
-    *pis = record == indicator->memo->nrecords ? 0 : indicator->memo->records.at(record)->pis;
-    *rdr = privacy::rdr_of(*pis, indicator->mechanism, indicator->term);
-}
 
 bool general_risk_records(FunctionCallInfo fcinfo, const Statement &statement) {
     GeneralView view;
@@ -210,8 +173,8 @@ bool general_risk_records(FunctionCallInfo fcinfo, const Statement &statement) {
     GeneralRisk risk = risk::general_risk(view.question, view.mechanism, true, "dp_risk_records");
     risk::Memo *memo = risk.memo;
     double term = memo->rows == 0 || infinite ? 0 : noise_of(view, risk, epsilon).term;
-    Indicator indicator = {memo, view.mechanism, term};
-    put_records(result, memo, RecordNumbers{numbers_of, &indicator, true}, 0);
+    Indicator indicator = {memo, view.mechanism, term, {}};
+    put_records(result, memo, RecordNumbers{risks_of_record, &indicator, true}, 0);
     return true;
 }
 

@@ -224,12 +224,6 @@ struct Selection {
     double tau_var;
     double epsilon_svt;
 };
-struct Tested {
-    bool known;         // sensitivity and accept
-    double statistic;   // G_j; `published`: the variance itself
-    double sensitivity; // Delta_G,j
-    double accept;      // probability, for this candidate alone
-};
 } // namespace
 
 static Selection selection_arguments(FunctionCallInfo fcinfo, int first) {
@@ -272,22 +266,7 @@ static Tested tested_as(const View &view, const Memo *memo, const Selection &sel
 
 // ---- dp_risk -------------------------------------------------------------------------------------------------------
 
-namespace {
-// Holds a row of dp_risk. epsilon, rho: numeric.
-struct Candidate {
-    Datum epsilon, rho;
-    bool has_rho, has_statistic;
-    privacy::RiskRow row;
-    Noise noise;
-    Tested tested;
-    int leaf;
-    double error; // part of the noise
-    bool has_medians;
-    double median_a, median_b;
-};
-} // namespace
-
-static void put_candidate(ReturnSetInfo *result, const Candidate &candidate) {
+void put_candidate(ReturnSetInfo *result, const Candidate &candidate) {
     const privacy::RiskRow &row = candidate.row;
     const Tested &tested = candidate.tested;
     Datum values[16] = {candidate.epsilon,
@@ -309,6 +288,7 @@ static void put_candidate(ReturnSetInfo *result, const Candidate &candidate) {
     bool nulls[16] = {};
     nulls[7] = !candidate.has_statistic;
     nulls[8] = nulls[9] = !tested.known;
+    nulls[10] = nulls[12] = nulls[13] = candidate.general;
     nulls[11] = !candidate.has_rho;
     nulls[14] = nulls[15] = !candidate.has_medians;
     tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
@@ -422,19 +402,9 @@ DP_CALL(dp_risk) {
 
 // ---- dp_risk_records -----------------------------------------------------------------------------------------------
 
-namespace {
-// Holds what the indicator of one record is computed from.
-struct Indicator {
-    const View *view;
-    const Memo *memo;
-    double term;            // of the bound's
-    risk::ExactRisks risks; // if it is exact
-};
-} // namespace
-
 // epsilon: numeric; at infinity the risks are the sensitivities.
 static Indicator indicator_of(const View &view, const Memo *memo, Datum argument) {
-    Indicator indicator = {&view, memo, 0, {}};
+    Indicator indicator = {memo, view.mechanism, 0, {}};
     if (takes_away(argument))
         return indicator;
     const privacy::Epsilon epsilon = catalog::checked_epsilon(argument, "epsilon");
@@ -445,14 +415,13 @@ static Indicator indicator_of(const View &view, const Memo *memo, Datum argument
     return indicator;
 }
 
-// The PIS and the RDR.
-static void numbers_of(void *context, int64 record, double *pis, double *rdr) {
+void risks_of_record(void *context, int64 record, double *pis, double *rdr) {
     auto *indicator = static_cast<const Indicator *>(context);
     const Memo *memo = indicator->memo;
     *pis = record == memo->nrecords ? 0 : memo->records.at(record)->pis;
     *rdr = indicator->risks.excess.bytes != nullptr
                ? indicator->risks.noise + *indicator->risks.excess.at(record)
-               : privacy::rdr_of(*pis, indicator->view->mechanism, indicator->term);
+               : privacy::rdr_of(*pis, indicator->mechanism, indicator->term);
 }
 
 DP_CALL(dp_risk_records) {
@@ -470,7 +439,7 @@ DP_CALL(dp_risk_records) {
     Memo *memo = risk::leave_one_out(rows::OwnRows(view.question), view.mechanism, view.calibration, risk::Detail::records);
     if (memo->rows > 0) {
         Indicator indicator = indicator_of(view, memo, PG_GETARG_DATUM(1));
-        put_records(result, memo, RecordNumbers{numbers_of, &indicator, true}, 1);
+        put_records(result, memo, RecordNumbers{risks_of_record, &indicator, true}, 1);
     }
     return Datum(0);
 }
