@@ -1,5 +1,8 @@
 #include "rows/unit_limits.hpp"
 
+#include "privacy/joint.hpp"
+#include "privacy/quantile.hpp"
+
 #include "rows/engine.hpp"
 #include "rows/joined_sources.hpp"
 
