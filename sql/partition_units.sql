@@ -91,6 +91,29 @@ SET SESSION AUTHORIZATION regress_analyst;
 SELECT count(*) FROM (SELECT month, cost, count(*) FROM cu_visits_dp GROUP BY GROUPING SETS ((month), (cost))) g;
 RESET SESSION AUTHORIZATION;
 SELECT parameters -> 'cells' ->> 'names' AS cells FROM (SELECT id, parameters FROM dp_rdr.ledger_row ORDER BY id DESC LIMIT 2) l ORDER BY id;
+-- Parameters, and a time zone that changes between.
+SET SESSION AUTHORIZATION regress_analyst;
+PREPARE cu_prepared (date) AS SELECT abs(count(*) - 80) < 20 AS near FROM cu_visits_dp WHERE month >= $1 AND month < $1 + 31;
+SET timezone = 'Asia/Tokyo';
+EXECUTE cu_prepared('2024-03-01');
+SET timezone = 'America/New_York';
+SET plan_cache_mode = force_generic_plan;
+EXECUTE cu_prepared('2024-05-01');
+RESET plan_cache_mode;
+RESET timezone;
+DEALLOCATE cu_prepared;
+RESET SESSION AUTHORIZATION;
+SELECT parameters -> 'cells' ->> 'names' AS cells FROM (SELECT id, parameters FROM dp_rdr.ledger_row ORDER BY id DESC LIMIT 2) l ORDER BY id;
+-- What was asked is counted for each person by what WHERE leaves, whatever cells there are now.
+SET SESSION AUTHORIZATION regress_controller;
+SELECT count(*) > 0 AS known FROM dp_loss('cu_visits');
+RESET SESSION AUTHORIZATION;
+-- A domain with a partition is not joined to another one.
+SET SESSION AUTHORIZATION regress_controller;
+CREATE TABLE cu_members (pid integer, month date);
+SELECT dp_protect('cu_members', 'cu_members_dp', unit => 'pid, month', max_rows => 1);
+SELECT attempt($$SELECT dp_join_domains('cu_members', 'cu_visits')$$), attempt($$SELECT dp_join_domains('cu_visits', 'cu_members')$$);
+RESET SESSION AUTHORIZATION;
 -- A cell is denied under the name that the view has for the column.
 SET SESSION AUTHORIZATION regress_controller;
 SET client_min_messages = warning;
@@ -153,7 +176,7 @@ SELECT dp_unset_partition('cu_stays');
 UPDATE cu_people SET ward = 'b' WHERE pid = 0;
 -- Nothing stays that others count.
 SET client_min_messages = error;
-DROP TABLE cu_samples, cu_notes, cu_visits, cu_stays, cu_scans, cu_people CASCADE;
+DROP TABLE cu_members, cu_samples, cu_notes, cu_visits, cu_stays, cu_scans, cu_people CASCADE;
 RESET client_min_messages;
 RESET SESSION AUTHORIZATION;
 
@@ -200,6 +223,7 @@ SELECT q, cu_asked('count(*) FROM cu_times_dp WHERE ' || q) FROM unnest(ARRAY[
     $$date_trunc('month', at) = '2023-03-01'$$, $$date_trunc('month', at) <> '2023-01-01' AND at < '2023-03-01'$$, $$at::date = '2023-04-01'$$, $$at::date IN ('2023-04-01', '2024-04-01')$$,
     $$extract(year FROM at) = 2024 AND extract(month FROM at) = 2$$, $$extract(year FROM at) NOT IN (2024, 2025)$$, $$at + interval '3 days' BETWEEN '2023-02-01' AND '2023-02-02'$$,
     $$(at - interval '12 hours') + interval '1 month' > '2023-02-28 20:00' AND at < '2023-02-01'$$, $$NOT (date_trunc('year', at) >= '2024-01-01')$$, $$date_trunc('month', at) < '2023-01-01'$$,
+    $$at + interval '12 hours' BETWEEN '2023-02-01 18:00' AND '2023-02-03 06:00'$$, $$(at < '2023-02-03') IS FALSE AND (at >= '2023-02-05') IS NOT TRUE$$,
     $$date_bin('7 days', at, '2023-01-02') = '2023-02-06'$$, $$at >= '2023-02-01 12:00:00.000001' AND at < '2023-02-02 12:00'$$, $$date_trunc('month', at) IS NULL$$]) WITH ORDINALITY o (q, n) ORDER BY n;
 SET SESSION AUTHORIZATION regress_controller;
 SELECT dp_set_partition('cu_times', 'z', by => 'day', since => '2023-01-01');

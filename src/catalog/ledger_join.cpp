@@ -25,6 +25,7 @@ views AS (SELECT v.view::oid AS oid, v.ctid, v.xmin FROM dp_rdr.restricted_view 
 SELECT encode(sha256(convert_to(string_agg(x.version, ' ' ORDER BY x.version COLLATE "C"), 'UTF8')), 'hex')
   || CASE WHEN %s THEN '%s' ELSE '' END FROM (
   SELECT format('domain %%s %%s', d.ctid, d.xmin) FROM dp_rdr.privacy_domain d JOIN own ON own.id = d.id
+  UNION ALL SELECT format('partition %%s %%s', c.ctid, c.xmin) FROM dp_rdr.partition c JOIN own ON own.id = c.domain
   UNION ALL SELECT format('table %%s %%s', t.ctid, t.xmin) FROM tables t
   UNION ALL SELECT format('view %%s %%s', v.ctid, v.xmin) FROM views v
   UNION ALL SELECT format('policy %%s %%s', p.ctid, p.xmin) FROM dp_rdr.policy p JOIN views v ON v.oid = p.view::oid

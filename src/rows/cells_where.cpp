@@ -362,8 +362,14 @@ Bitmapset *cells_where(Cells *cells, Node *condition, bool truth) {
             return cells_where(cells, static_cast<Node *>(linitial(expression->args)), !truth);
         return cells_of_several(cells, expression->args, (expression->boolop == AND_EXPR) == truth, truth);
     }
-    if (IsA(condition, BooleanTest) && castNode(BooleanTest, condition)->booltesttype == IS_TRUE && truth)
-        return cells_where(cells, reinterpret_cast<Node *>(castNode(BooleanTest, condition)->arg), true);
+    if (IsA(condition, BooleanTest)) { // IS TRUE says what it is true of, IS NOT TRUE what it is false of
+        const BoolTestType test = castNode(BooleanTest, condition)->booltesttype;
+        auto *tested = reinterpret_cast<Node *>(castNode(BooleanTest, condition)->arg);
+        if (test == (truth ? IS_TRUE : IS_NOT_TRUE))
+            return cells_where(cells, tested, true);
+        if (test == (truth ? IS_FALSE : IS_NOT_FALSE))
+            return cells_where(cells, tested, false);
+    }
     Node *atom = as_column(condition, cells);
     if (!contain_var_clause(atom) || has_other_column(atom, cells->column))
         return cells->all();

@@ -185,6 +185,8 @@ DP_CALL(dp_join_domains) {
                      psprintf("dp_domain(%s) shows its tables.", quote_literal_cstr(into.name)));
     for (const Side *side : {&from, &into})
         check_owns_domain(visit, side->relation, caller);
+    for (const Side *side : {&from, &into})
+        check_no_partition(visit, side->relation); // the cells of one are none of the other
     // Under the snapshot of all of this: what is different when the keeper looks is not what was looked at here.
     const catalog::Joining joining = {into.relation, into.id, into.name,
                                       catalog::versions_of_domains(visit.spi, true, from.id, into.id)};
