@@ -1053,11 +1053,11 @@ CREATE FUNCTION dp_epsilon_meaning(epsilon float8, p float8[] = '{0.001,0.01,0.1
     RETURNS SETOF record LANGUAGE C IMMUTABLE PARALLEL SAFE ROWS 5 AS 'MODULE_PATHNAME';
 COMMENT ON FUNCTION dp_epsilon_meaning IS 'what somebody with a prior belief can come to believe after answers of this total epsilon';
 
-CREATE FUNCTION dp_attack_risk(relation regclass, role regrole = NULL, OUT fpr float8, OUT tpr_max float8,
+CREATE FUNCTION dp_attack_risk(relation regclass, role regrole = NULL, cell text = NULL, OUT fpr float8, OUT tpr_max float8,
                                OUT advantage_max float8, OUT prior float8, OUT posterior_max float8)
     RETURNS SETOF record LANGUAGE C ROWS 18 AS 'MODULE_PATHNAME';
 COMMENT ON FUNCTION dp_attack_risk IS
-    'how often at most an attack on all answers so far, or on one role''s, is right that somebody is in the table';
+    'how often at most an attack on all answers so far, or on one role''s or about one cell, is right that somebody is in the table';
 
 -- What the answers so far can have told about each person: for the owner of the table alone.
 CREATE FUNCTION dp_loss(relation regclass, epsilon_total numeric = NULL, delta numeric = NULL, OUT people float8,
@@ -1100,7 +1100,7 @@ CREATE FUNCTION dp_explain(query text, within float8 = NULL, error95 float8 = NU
                            OUT column_name text, OUT accepted boolean, OUT reason text, OUT epsilon numeric, OUT delta numeric,
                            OUT mechanism text, OUT error95 float8, OUT threshold bigint, OUT rho numeric,
                            OUT posterior50 float8, OUT advantage_max float8, OUT unit text, OUT max_rows integer,
-                           OUT max_groups integer, OUT max_rows_per_group integer)
+                           OUT max_groups integer, OUT max_rows_per_group integer, OUT cells text)
     RETURNS SETOF record LANGUAGE C ROWS 4 AS 'MODULE_PATHNAME';
 COMMENT ON FUNCTION dp_explain IS
     'whether a query would be answered, what each leaf would cost and how accurate it would be; nothing is charged';

@@ -212,20 +212,24 @@ const char *condition_on(const Partition &partition, const Touched &touched, con
     return touched.is_all() ? nullptr : condition_on_values(partition, touched, column);
 }
 
-void describe_cells(StringInfo json, const Partition &partition, const Touched &touched) {
+const char *name_of_touched(const Partition &partition, const Touched &touched) {
+    if (touched.is_all())
+        return partition.period ? "all so far" : "all";
     StringInfoData names;
     initStringInfo(&names);
+    for (int i = 0; i < touched.n && i < 3; i++)
+        appendStringInfo(&names, "%s%s", i == 0 ? "" : ", ", name_of_cells(partition, touched.first[i], touched.last[i]));
+    return touched.n > 3 ? psprintf("%s ..", names.data) : names.data;
+}
+
+void describe_cells(StringInfo json, const Partition &partition, const Touched &touched) {
     appendStringInfo(json, "\"cells\": {\"partition\": %d", touched.partition);
-    for (int i = 0; i < touched.n && !touched.is_all(); i++) {
+    for (int i = 0; i < touched.n && !touched.is_all(); i++)
         appendStringInfo(json, "%s[" INT64_FORMAT ", " INT64_FORMAT "]", i == 0 ? ", \"ranges\": [" : ", ",
                          touched.first[i], touched.last[i]);
-        if (i < 3)
-            appendStringInfo(&names, "%s%s", i == 0 ? "" : ", ",
-                             name_of_cells(partition, touched.first[i], touched.last[i]));
-    }
     if (!touched.is_all()) {
         appendStringInfo(json, "], \"names\": ");
-        escape_json(json, touched.n > 3 ? psprintf("%s ..", names.data) : names.data);
+        escape_json(json, name_of_touched(partition, touched));
     }
     appendStringInfo(json, ", \"begun\": " INT64_FORMAT "}", touched.begun);
 }

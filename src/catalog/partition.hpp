@@ -62,6 +62,8 @@ const char *first_value(const Partition &partition, int64 cell);
 const char *listed_value(const Partition &partition, int64 cell);
 // Names the cells of a range: "2025-03 .. 2025-05".
 const char *name_of_cells(const Partition &partition, int64 first, int64 last);
+// Names all cells that are touched, at most three ranges of them.
+const char *name_of_touched(const Partition &partition, const Touched &touched);
 // Says which cells have nothing left.
 const char *text_of_denied(const Partition &partition, const DeniedCells &denied);
 // Returns a condition that leaves them out of what is touched; null: there is no short one, or it would leave nothing.

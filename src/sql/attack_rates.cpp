@@ -1,9 +1,11 @@
 // dp_attack_risk: what the answers so far can tell an attacker, in rates of hits and false alarms (doc/formulas.md 7.4).
 #include "privacy/attack.hpp"
 
+#include "catalog/odometer.hpp"
 #include "sql/call_arguments.hpp"
 #include "sql/controller.hpp"
 #include "sql/had.hpp"
+#include "sql/ledger_pages.hpp"
 #include "sql/result_rows.hpp"
 
 using dp::catalog::Visit;
@@ -29,7 +31,7 @@ struct Charged {
 // There are three ways: all in epsilon; pure charges in epsilon and Gaussian noise in rho; all in rho but rounds of Laplace noise that
 // were refined. A charge that is not in rho counts with its delta, else with that of the groups alone. Claims at the end of epochs are
 // left out, as they stand for charges that are here themselves.
-// A role counts what it can have had, whoever was charged for it; its owner's rights give it the rows themselves.
+// With a partition each sum is the largest of any cell, or that of cell $3. A role counts what it can have had, whoever was charged for it; its owner's rights give it the rows themselves.
 const char *const charged_sql = DP_HAD R"sql(
 , entry AS (
   SELECT l.kind, l.algorithm, l.basis, l.epoch, l.epsilon, l.delta, l.delta_groups, l.rho,
@@ -42,30 +44,63 @@ const char *const charged_sql = DP_HAD R"sql(
 mine AS (
   SELECT e.*, e.rho > 0 AND NOT e.pure AS second, e.rho > 0 AND NOT (e.pure AND e.algorithm = 'accuracy') AS third
   FROM entry e WHERE e.kind NOT IN ('closing', 'join') AND e.mine),
-counted AS (SELECT * FROM mine WHERE public)
-SELECT (SELECT count(*) FROM counted WHERE kind NOT IN ('selection', 'increment')),
+counted AS (
+  SELECT m.*, r.first, r.last FROM mine m
+  LEFT JOIN dp_rdr.partition p ON (p.domain, p.version) = (m.table_id, (m.parameters -> 'cells' ->> 'partition')::int) AND p.column_name IS NOT NULL,
+  LATERAL (SELECT coalesce(m.parameters #> '{cells,ranges}', '[[null, null]]'), (m.parameters #>> '{cells,begun}')::bigint) c (ranges, begun),
+  LATERAL (SELECT coalesce((x ->> 0)::bigint, -9223372036854775808) AS first, coalesce((x ->> 1)::bigint, c.begun, 9223372036854775807) AS last
+           FROM jsonb_array_elements(CASE WHEN p.domain IS NOT NULL THEN c.ranges ELSE '[[null, 9223372036854775807]]' END) x) r
+  WHERE m.public AND ($3 IS NULL OR $3 BETWEEN r.first AND r.last)),
+moved AS (
+  SELECT x.place, sum(x.sign * c.epsilon) AS all_epsilon, sum(x.sign * c.delta) AS all_delta,
+    sum(x.sign * c.epsilon) FILTER (WHERE NOT c.second) AS second_epsilon, sum(x.sign * c.rho) FILTER (WHERE c.second) AS second_rho,
+    sum(x.sign * CASE WHEN c.second THEN c.delta_groups ELSE c.delta END) AS second_delta,
+    sum(x.sign * c.epsilon) FILTER (WHERE NOT c.third) AS third_epsilon, sum(x.sign * c.rho) FILTER (WHERE c.third) AS third_rho,
+    sum(x.sign * CASE WHEN c.third THEN c.delta_groups ELSE c.delta END) AS third_delta
+  FROM counted c, LATERAL (SELECT c.first, 1 UNION ALL SELECT c.last + 1, -1 WHERE c.last < 9223372036854775807) x (place, sign) GROUP BY x.place),
+total AS (
+  SELECT sum(all_epsilon) OVER w AS all_epsilon, sum(all_delta) OVER w AS all_delta, sum(second_epsilon) OVER w AS second_epsilon,
+    sum(second_rho) OVER w AS second_rho, sum(second_delta) OVER w AS second_delta, sum(third_epsilon) OVER w AS third_epsilon,
+    sum(third_rho) OVER w AS third_rho, sum(third_delta) OVER w AS third_delta
+  FROM moved WINDOW w AS (ORDER BY place))
+SELECT (SELECT count(DISTINCT id) FROM counted WHERE kind NOT IN ('selection', 'increment')),
   (SELECT count(*) FROM mine WHERE NOT public),
   coalesce((SELECT (o.public_epsilon, o.public_delta, o.public_rho, o.public_releases) =
-                   (SELECT coalesce(sum(epsilon) FILTER (WHERE basis = 'epsilon'), 0), coalesce(sum(delta), 0),
+                   (SELECT coalesce(sum(coalesce((parameters #>> '{raised,0}')::numeric, epsilon)) FILTER (WHERE basis = 'epsilon'), 0),
+                      coalesce(sum(coalesce((parameters #>> '{raised,1}')::numeric, delta)), 0),
                       coalesce(sum(rho) FILTER (WHERE basis = 'rho' AND epoch = o.epoch), 0),
                       count(*) FILTER (WHERE kind NOT IN ('selection', 'increment', 'closing', 'join')) + coalesce(sum(releases), 0)
                     FROM entry WHERE public AND own)
             FROM dp_rdr.odometer o JOIN dp_rdr.protected_table t ON t.domain = o.id WHERE t.relation::oid = $1), false),
-  coalesce(bool_and(pure OR basis = 'epsilon'), true),
-  coalesce(sum(epsilon), 0)::float8, coalesce(sum(delta), 0)::float8,
-  coalesce(sum(epsilon) FILTER (WHERE NOT second), 0)::float8, coalesce(sum(rho) FILTER (WHERE second), 0)::float8,
-  coalesce(sum(CASE WHEN second THEN delta_groups ELSE delta END), 0)::float8,
-  coalesce(sum(epsilon) FILTER (WHERE NOT third), 0)::float8, coalesce(sum(rho) FILTER (WHERE third), 0)::float8,
-  coalesce(sum(CASE WHEN third THEN delta_groups ELSE delta END), 0)::float8,
+  coalesce((SELECT bool_and(pure OR basis = 'epsilon') FROM counted), true),
+  coalesce(max(all_epsilon), 0)::float8, coalesce(max(all_delta), 0)::float8, coalesce(max(second_epsilon), 0)::float8,
+  coalesce(max(second_rho), 0)::float8, coalesce(max(second_delta), 0)::float8, coalesce(max(third_epsilon), 0)::float8,
+  coalesce(max(third_rho), 0)::float8, coalesce(max(third_delta), 0)::float8,
   coalesce((SELECT pg_has_role($2, c.relowner, 'MEMBER') FROM pg_class c WHERE c.oid = $1), false)
-FROM counted)sql";
+FROM total)sql";
 
-// role: none for those of everybody.
-static Charged read_charged(Oid relation, Oid role) {
+// Returns the cell of that name.
+static int64 cell_named(const ProtectedTable &table, const char *name) {
+    catalog::Reading reading = catalog::Reading::open();
+    StringInfoData versions;
+    initStringInfo(&versions);
+    const catalog::Partition *partition = catalog::read_partition(reading, table.id, &versions);
+    reading.close();
+    if (partition == nullptr || !partition->declared)
+        refuse_state(psprintf("%s has no partition", table.name), "dp_set_partition() declares one.");
+    const int64 last = catalog::last_cell(*partition, catalog::today());
+    for (int64 cell = partition->others(); cell <= last; cell++)
+        if (strcmp(catalog::name_of_cells(*partition, cell, cell), name) == 0)
+            return cell;
+    refuse_value(psprintf("%s has no cell \"%s\"", table.name, name), "dp_cells() has their names.");
+}
+
+// role: none for those of everybody. cell: those that were charged to it.
+static Charged read_charged(Oid relation, Oid role, std::optional<int64> cell) {
     constexpr double up = 1 + 1e-9; // sums of decimals as doubles
     const auto sum = [](int column) { return catalog::value_at<double>(0, column) * up; };
     Visit visit = Visit::read();
-    run(visit, charged_sql, relation, catalog::if_given(OidIsValid(role), role));
+    run(visit, charged_sql, relation, catalog::if_given(OidIsValid(role), role), cell);
     const Charged charged = {
         catalog::value_at<int64>(0, 1), catalog::value_at<int64>(0, 2),
         catalog::value_at<bool>(0, 3),  catalog::value_at<bool>(0, 4),
@@ -143,7 +178,11 @@ DP_CALL(dp_attack_risk) {
     Oid relation = protected_relation(PG_GETARG_OID(0));
     const Oid role = PG_ARGISNULL(1) ? InvalidOid : PG_GETARG_OID(1);
     const char *of_role = OidIsValid(role) ? quote_identifier(GetUserNameFromId(role, false)) : nullptr;
-    Charged charged = read_charged(relation, role);
+    const char *cell = text_argument(fcinfo, 2);
+    std::optional<int64> number;
+    if (cell != nullptr)
+        number = cell_named(controlled_table(relation), cell);
+    const Charged charged = read_charged(relation, role, number);
     const char *name = catalog::qualified_name(relation);
     if (!charged.whole)
         refuse_state(
@@ -154,10 +193,8 @@ DP_CALL(dp_attack_risk) {
     // Under the public account answers of the other kind are nobody's; to a role they were given.
     const bool bounded = of_role == nullptr || (charged.conditional == 0 && !charged.reads);
     put_rates(ResultRows(fcinfo), charged, bounded);
-    tell(charged,
-         of_role == nullptr ? psprintf("about %s", name)
-                            : psprintf("about %s that role %s can have had", name, of_role),
-         bounded);
+    const char *about = cell == nullptr ? psprintf("about %s", name) : psprintf("about %s of %s", cell, name);
+    tell(charged, of_role == nullptr ? about : psprintf("%s that role %s can have had", about, of_role), bounded);
     return Datum(0);
 }
 

@@ -79,6 +79,35 @@ static void add_lines(const Visit &visit, const char *id, const privacy::CellSum
     lines->add(begun + 1, now, grows ? others : privacy::Loss{coming.epsilon, coming.delta});
 }
 
+// ---- the call ------------------------------------------------------------------------------------------------------
+
+// since and until of the call; periods have no until.
+static const char *ends_of(const Partition &partition) {
+    if (partition.period)
+        return psprintf(", since => '%.10s'", strchr(catalog::first_value(partition, partition.first), '\'') + 1);
+    return psprintf(", since => '%s', until => '%s'", catalog::first_value(partition, partition.first),
+                    catalog::first_value(partition, partition.last));
+}
+
+void put_partition(const ResultRows &rows, const ProtectedTable &table) {
+    catalog::Reading reading = catalog::Reading::open();
+    StringInfoData versions;
+    initStringInfo(&versions);
+    const Partition *partition = catalog::read_partition(reading, table.id, &versions);
+    reading.close();
+    if (partition == nullptr || !partition->declared)
+        return;
+    const bool list = partition->values != nullptr;
+    const char *by = partition->period ? privacy::name_of(*partition->period) : psprintf(INT64_FORMAT, partition->width);
+    const bool guarded = OidIsValid(get_trigger_oid(partition->relation, "~dp_rdr_cell", true));
+    rows.put("partition", partition->column, list ? "declared groups" : psprintf("by %s%s", by, ends_of(*partition)),
+             psprintf("SELECT pg_catalog.dp_set_partition(%s, %s%s%s%s);", quote_literal_cstr(table.name),
+                      quote_literal_cstr(partition->column), list ? "" : psprintf(", by => '%s'%s", by, ends_of(*partition)),
+                      partition->fresh ? ", fresh => true" : "", guarded ? "" : ", guard => false"));
+}
+
+// ---- dp_cells ------------------------------------------------------------------------------------------------------
+
 DP_CALL(dp_cells) {
     const ProtectedTable table = controlled_table(PG_GETARG_OID(0));
     const ResultRows rows(fcinfo);

@@ -216,6 +216,8 @@ void explain_leaf(Call *call, const List *earlier, const List *asked_before, con
     verdict->narrowed = rows::text_of_narrowed(question);
     verdict->rows_per_group = rows::is_spread(question) ? question->rows_per_group : 0;
     verdict->clipped = rows::clipping_text(question, terms.mechanism);
+    if (question->touched != nullptr && question->touched->shown)
+        verdict->cells = catalog::name_of_touched(*question->settings->partition, *question->touched);
     catalog::Reading reading = catalog::Reading::open();
     const catalog::Terms *now = catalog::read_terms(reading, question->settings->view, InvalidOid, InvalidOid);
     terms.bound = now == nullptr ? nullptr : &now->bound;

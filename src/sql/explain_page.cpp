@@ -63,6 +63,8 @@ static void set_number(const ResultRows &rows, const char *column, double number
 static void set_estimate(const ResultRows &rows, const Verdict &verdict, int column) {
     const release::Estimate &estimate = verdict.estimate;
     set_units(rows, verdict);
+    if (verdict.cells != nullptr)
+        rows.set("cells", verdict.cells);
     if (!verdict.known || estimate.from_data) {
         rows.set("reason", verdict.known ? "depends on the data" : "depends on how the statement is executed");
         return;

@@ -24,6 +24,7 @@ struct Verdict {
     bool uncharged;
     const rows::Units *units; // null: a row is a unit
     int rows_per_group;       // C, where the clip is that of 9.14; else 0
+    const char *cells;        // that it would be charged to; null: there are none, or nobody could name one
     const char *clipped;      // says which rows of a unit do not count; null: all do
     const char *style;        // by which DateStyle texts are read as dates; null: none is
     const char *beyond;       // rows::text_of_beyond()

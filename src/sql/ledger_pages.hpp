@@ -15,4 +15,8 @@ struct ProtectedTable {
 // look does not learn either whether there is anything to see.
 ProtectedTable controlled_table(Oid argument);
 
+class ResultRows;
+// Puts a line about the partition of the table, if it has one, with the call that declares it again.
+void put_partition(const ResultRows &rows, const ProtectedTable &table);
+
 } // namespace dp::sql

@@ -3,6 +3,7 @@
 #include "catalog/row_access_paths.hpp"
 #include "sql/call_arguments.hpp"
 #include "sql/controller.hpp"
+#include "sql/ledger_pages.hpp"
 #include "sql/result_rows.hpp"
 
 namespace dp::sql {
@@ -230,6 +231,7 @@ DP_CALL(dp_settings) {
         rows.put_all(visit, run(visit, part, caller, relation));
     rows.put_all(visit, run(visit, psprintf("%s%s", catalog::subject_sql(), flows), caller, relation));
     visit.leave();
+    put_partition(rows, controlled_table(PG_GETARG_OID(0)));
     return Datum(0);
 }
 
