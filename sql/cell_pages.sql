@@ -4,7 +4,7 @@ LOAD 'dp_rdr';
 SET SESSION AUTHORIZATION regress_controller;
 CREATE TABLE cell_guests AS SELECT i AS id, date '2025-01-01' + i % 365 AS day, i % 90 AS age, (ARRAY['north', 'south', NULL])[1 + i % 3] AS site FROM generate_series(1, 3000) i;
 SET client_min_messages = warning;
-SELECT dp_protect('cell_guests', 'cell_guests_dp'), dp_protect('cell_guests', 'cell_ages_dp', columns => '{id,age}'), dp_set_groups('cell_guests', 'site', '{north,south}');
+SELECT dp_protect('cell_guests', 'cell_guests_dp'), dp_protect('cell_guests', 'cell_ages_dp', columns => '{id,age}'), dp_set_groups('cell_guests', 'site', '{north,south}'), dp_set_bounds('cell_guests', 'age', 0, 90);
 SELECT dp_grant('cell_guests_dp', 'regress_analyst', tau => 0.9), dp_grant('cell_ages_dp', 'regress_analyst', tau => 0.9), dp_grant('cell_guests_dp', 'regress_second', tau => 0.9, epsilon_total => 0.3);
 RESET client_min_messages;
 SELECT column_name, cells FROM dp_explain('SELECT count(*) FROM cell_guests_dp'); -- not the owner's to ask

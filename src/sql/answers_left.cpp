@@ -12,6 +12,7 @@ namespace {
 // A leaf that would be charged, and whose sums it moves.
 struct Charged {
     release::Earlier charge;
+    const rows::Question *question;
     privacy::Repeated repeated;
     bool once; // asked again it gets the answer that was paid
 };
@@ -54,6 +55,7 @@ static Left leaf_left(Call *call, Round *round) {
     if (!estimate.priced)
         return Left{true, 0, no_epsilon};
     charged->repeated = estimate.standing;
+    charged->question = verdict.question;
     charged->once = verdict.replayable != Datum{0};
     round->charged = lappend(round->charged, charged);
     if (charged->once)
@@ -89,6 +91,8 @@ static Left count_rounds(List *charges) {
     bool bounded = true;
     int64 rounds = 0;
     const char *words = nullptr;
+    privacy::Denial denial = {};
+    const Charged *denied = nullptr;
     border::core([&] {
         std::vector<privacy::Repeated> round;
         for (int i = 0; i < list_length(charges); i++) // cannot raise
@@ -97,11 +101,18 @@ static Left count_rounds(List *charges) {
         const privacy::Repeated &end = round[left.denied];
         bounded = left.bounded;
         rounds = left.rounds;
+        denial = left.denial;
+        denied = static_cast<const Charged *>(list_nth(charges, static_cast<int>(left.denied)));
         words = privacy::words_for(left.denial, end.bound, end.bound.basis_of(end.cost.pure), end.profile.has_value());
     });
     if (bounded && rounds > 0 && all_are_given_again(charges))
         return Left{false, 0, "the first answer is given again"};
-    return bounded ? Left{true, rounds, words} : Left{false, 0, "nothing bounds it"};
+    if (!bounded)
+        return Left{false, 0, "nothing bounds it"};
+    const char *cells = nullptr;
+    if (denial == privacy::Denial::epsilon_total || denial == privacy::Denial::role_share)
+        cells = poorest_cells(denied->question, denial == privacy::Denial::role_share ? denied->charge.grantee : "");
+    return Left{true, rounds, cells == nullptr ? words : psprintf("%s, in %s", words, cells)};
 }
 
 Left answers_left(const char *text, bool fresh) {

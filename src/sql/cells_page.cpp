@@ -1,6 +1,8 @@
 // dp_cells: what the cells of a partition have been charged.
 #include "catalog/cell_rows.hpp"
+#include "catalog/described_row.hpp"
 #include "sql/budget.hpp"
+#include "sql/explain_page.hpp"
 #include "sql/ledger_pages.hpp"
 #include "sql/result_rows.hpp"
 
@@ -77,6 +79,45 @@ static void add_lines(const Visit &visit, const char *id, const privacy::CellSum
     const privacy::CellSums coming = catalog::CellReader{nullptr, &visit, id, ""}.coming(); // their sums are their own
     const bool grows = lines->partition->values != nullptr; // values that are new in a list were among everything else
     lines->add(begun + 1, now, grows ? others : privacy::Loss{coming.epsilon, coming.delta});
+}
+
+// ---- what is left --------------------------------------------------------------------------------------------------
+
+// Ranges of the touched cells that have most. Those that have not begun have what was charged to cells to come.
+static const char *const poorest_sql = R"sql(
+SELECT min(p.n), max(p.n) FROM (
+  SELECT q.n, q.n - row_number() OVER (ORDER BY q.n) AS island FROM (
+    SELECT n, rank() OVER (ORDER BY CASE WHEN n > o.begun THEN coalesce(f.epsilon, 0) ELSE s.base + coalesce(c.epsilon, 0) END DESC) AS place
+    FROM dp_rdr.odometer o
+    JOIN LATERAL (SELECT o.public_epsilon - o.most_epsilon AS base WHERE $2 = ''
+      UNION ALL SELECT r.public_epsilon - r.most_epsilon FROM dp_rdr.odometer_share r WHERE (r.id, r.grantee) = ($1, $2)) s ON true
+    LEFT JOIN dp_rdr.odometer_cell f ON (f.id, f.grantee, f.first) = ($1, $2, 9223372036854775807),
+    unnest($3, $4) t (first, last), generate_series(t.first, t.last) n
+    LEFT JOIN LATERAL (SELECT e.epsilon FROM dp_rdr.odometer_cell e WHERE e.id = $1 AND e.grantee = $2 AND e.first <= n
+      ORDER BY e.first DESC LIMIT 1) c ON true
+    WHERE o.id = $1 AND o.partition = $5) q
+  WHERE q.place = 1) p
+GROUP BY p.island ORDER BY 1 LIMIT 4)sql";
+
+const char *poorest_cells(const rows::Question *question, const char *grantee) {
+    const catalog::Touched *touched = question->touched;
+    if (touched == nullptr || !touched->shown)
+        return nullptr;
+    const Partition &partition = *question->settings->partition;
+    StringInfoData names;
+    initStringInfo(&names);
+    Visit visit = Visit::read();
+    const uint64 n = run(visit, poorest_sql, catalog::Uuid{question->settings->id_text}, grantee,
+                         catalog::numbers_of(touched->first, touched->n), catalog::numbers_of(touched->last, touched->n),
+                         touched->partition);
+    bool all = n == static_cast<uint64>(touched->n);
+    for (uint64 i = 0; i < n; i++) {
+        const int64 first = catalog::value_at<int64>(i, 1), last = catalog::value_at<int64>(i, 2);
+        all = all && first == touched->first[i] && last == touched->last[i];
+        appendStringInfo(&names, "%s%s", i > 0 ? ", " : "", i < 3 ? catalog::name_of_cells(partition, first, last) : "and more");
+    }
+    visit.leave();
+    return n == 0 || (all && touched->last[0] > touched->first[0]) ? nullptr : names.data;
 }
 
 // ---- the call ------------------------------------------------------------------------------------------------------

@@ -209,6 +209,7 @@ void explain_leaf(Call *call, const List *earlier, const List *asked_before, con
     const release::Checked resolved = release::resolve(ask, leaf, false);
     const rows::Question *question = resolved.question;
     release::Terms terms = resolved.terms;
+    verdict->question = question;
     verdict->units = question->units;
     verdict->style = query::style_of_dates(leaf->query);
     verdict->beyond = question->beyond;

@@ -25,6 +25,7 @@ struct Verdict {
     const rows::Units *units; // null: a row is a unit
     int rows_per_group;       // C, where the clip is that of 9.14; else 0
     const char *cells;        // that it would be charged to; null: there are none, or nobody could name one
+    const rows::Question *question;
     const char *clipped;      // says which rows of a unit do not count; null: all do
     const char *style;        // by which DateStyle texts are read as dates; null: none is
     const char *beyond;       // rows::text_of_beyond()
@@ -50,6 +51,10 @@ struct Left {
 // fresh: each time a new draw, also under a policy with a replay.
 Left answers_left(const char *text, bool fresh);
 query::Request plain_request(bool fresh);
+
+// Names those of the touched cells that have spent most, of the table or of a role; null: all have spent the same, or nobody could name one.
+// Beyond three ranges of them it says so.
+const char *poorest_cells(const rows::Question *question, const char *grantee);
 
 constexpr char no_epsilon[] = "no epsilon meets the preference";
 
