@@ -89,13 +89,24 @@ static SourceSet sources_below(const Links *links, Node *item) {
 
 // Whether an equality says what a column of `target` is, where one of `known` is there. That of an outer join says it of its
 // nullable side alone: rows of the kept one are there whether it holds or not.
-static bool determines(const Links *links, const Equality *equality, AttrNumber column, AttrNumber by, SourceSet known,
+static bool determines(const Links *links, const Equality *equality, AttrNumber column, SourceSet by, SourceSet known,
                        int target, SourceSet kept) {
-    const int other = number_of(links, varno_of(by));
-    if (number_of(links, varno_of(column)) != target || (known & set_of(other)) == 0)
+    if (number_of(links, varno_of(column)) != target || (by & ~known) != 0)
         return false;
-    return equality->on == nullptr ? (kept & set_of(target)) != 0 && (kept & set_of(other)) != 0
+    return equality->on == nullptr ? ((set_of(target) | by) & ~kept) == 0
                                    : (sources_below(links, equality->on->rarg) & set_of(target)) != 0;
+}
+
+static SourceSet sources_at(const Links *links, const Bitmapset *varnos) {
+    SourceSet all = 0;
+    for (int i = 0; i < links->n; i++)
+        if (bms_is_member(links->sources[i].source->varno, varnos))
+            all |= set_of(i);
+    return all;
+}
+
+static SourceSet source_at(const Links *links, AttrNumber column) {
+    return set_of(number_of(links, varno_of(column)));
 }
 
 namespace {
@@ -117,9 +128,10 @@ static Known known_columns(const Links *links, int target, SourceSet known, Sour
     for (auto *equality : border::each<const Equality>(links->equalities)) {
         if (n == lengthof(found.columns))
             break; // no key is longer
-        if (determines(links, equality, equality->left, equality->right, known, target, kept))
+        const SourceSet by = equality->by != nullptr ? sources_at(links, equality->by) : source_at(links, equality->right);
+        if (determines(links, equality, equality->left, by, known, target, kept))
             columns[n++] = attno_of(equality->left);
-        else if (determines(links, equality, equality->right, equality->left, known, target, kept))
+        else if (equality->by == nullptr && determines(links, equality, equality->right, source_at(links, equality->left), known, target, kept))
             columns[n++] = attno_of(equality->right);
     }
     found.n = n;
@@ -237,15 +249,6 @@ static int only_several(const Links *links, SourceSet kept) {
     return found >= 0 && links->sources[found].path == nullptr ? -1 : found;
 }
 
-static SourceSet sources_named(const Links *links, Node *condition) {
-    const Bitmapset *varnos = border::varnos_of(condition);
-    SourceSet named = 0;
-    for (int i = 0; i < links->n; i++)
-        if (bms_is_member(links->sources[i].source->varno, varnos))
-            named |= set_of(i);
-    return named;
-}
-
 // Whether a source is on one nullable side, and there alone, of an outer join whose ON names no source beside it and `known`: then it
 // has a row beside all rows that have the same ones of `known`, or beside none.
 static bool is_found_by(const Links *links, const List *joins, int target, SourceSet known) {
@@ -253,7 +256,7 @@ static bool is_found_by(const Links *links, const List *joins, int target, Sourc
     for (auto *join : border::each<JoinExpr>(joins)) {
         if (join->jointype != JOIN_LEFT || (sources_below(links, join->rarg) & set_of(target)) == 0)
             continue;
-        if (!IsA(join->rarg, RangeTblRef) || (sources_named(links, join->quals) & ~(known | set_of(target))) != 0)
+        if (!IsA(join->rarg, RangeTblRef) || (sources_at(links, border::varnos_of(join->quals)) & ~(known | set_of(target))) != 0)
             return false;
         found = true;
     }

@@ -2,6 +2,7 @@
 
 #include "border/each.hpp"
 #include "border/refuse.hpp"
+#include "border/varnos.hpp"
 #include "catalog/collation.hpp"
 #include "catalog/relations.hpp"
 #include "query/from.hpp"
@@ -29,6 +30,39 @@ static bool is_equality(const OpExpr *call, const Var *left, const Var *right) {
            get_op_opfamily_strategy(call->opno, family) == BTEqualStrategyNumber;
 }
 
+// The column of a public source that a comparison is of, below a cast that keeps different values apart; null: it is of another.
+static const Var *public_column(const Leaf *leaf, Node *node) {
+    static const Oid casts[] = {F_INT4_INT2, F_INT8_INT2, F_INT8_INT4, F_NUMERIC_INT2, F_NUMERIC_INT4, F_NUMERIC_INT8,
+                                F_FLOAT8_INT2, F_FLOAT8_INT4, F_TIMESTAMP_DATE};
+    for (Oid cast : casts)
+        if (IsA(node, FuncExpr) && castNode(FuncExpr, node)->funcid == cast)
+            node = static_cast<Node *>(linitial(castNode(FuncExpr, node)->args));
+    const Var *column = plain_column(leaf, node);
+    return column != nullptr && source_of(leaf, column->varno)->is_public ? column : nullptr;
+}
+
+// What EXISTS gives is no row of a source.
+static bool are_sources(const Leaf *leaf, const Bitmapset *varnos) {
+    for (int varno = -1; (varno = bms_next_member(varnos, varno)) >= 0;)
+        if (source_of(leaf, varno) == nullptr)
+            return false;
+    return !bms_is_empty(varnos);
+}
+
+// column = expression, by the operator that values of the column, or of what it is cast to, are told apart by.
+static List *add_determined(const Leaf *leaf, const OpExpr *call, int place, const JoinExpr *on, List *found) {
+    auto *side = static_cast<Node *>(list_nth(call->args, place)), *other = static_cast<Node *>(list_nth(call->args, 1 - place));
+    const Var *column = public_column(leaf, side);
+    Bitmapset *by = border::varnos_of(other);
+    const Oid family = lookup_type_cache(exprType(side), TYPECACHE_BTREE_OPFAMILY)->btree_opf;
+    if (column == nullptr || !are_sources(leaf, by) || bms_is_member(column->varno, by) || !OidIsValid(family) ||
+        get_op_opfamily_strategy(call->opno, family) != BTEqualStrategyNumber)
+        return found;
+    auto *equality = static_cast<Equality *>(palloc(sizeof(Equality)));
+    *equality = Equality{column_number(column), InvalidAttrNumber, on, by};
+    return lappend(found, equality);
+}
+
 static List *add_equalities(const Leaf *leaf, Node *condition, const JoinExpr *on, List *found) {
     check_stack_depth();
     if (condition == nullptr)
@@ -43,10 +77,12 @@ static List *add_equalities(const Leaf *leaf, Node *condition, const JoinExpr *o
     auto *call = castNode(OpExpr, condition);
     const Var *left = plain_column(leaf, static_cast<Node *>(linitial(call->args)));
     const Var *right = plain_column(leaf, static_cast<Node *>(lsecond(call->args)));
-    if (left == nullptr || right == nullptr || left->varno == right->varno || !is_equality(call, left, right))
+    if (left == nullptr || right == nullptr)
+        return add_determined(leaf, call, 1, on, add_determined(leaf, call, 0, on, found));
+    if (left->varno == right->varno || !is_equality(call, left, right))
         return found;
     auto *equality = static_cast<Equality *>(palloc(sizeof(Equality)));
-    *equality = Equality{column_number(left), column_number(right), on};
+    *equality = Equality{column_number(left), column_number(right), on, nullptr};
     return lappend(found, equality);
 }
 

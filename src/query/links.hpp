@@ -18,10 +18,12 @@ struct Linked {
     void *context; // of that
 };
 
-// Says that a column equals another one, wherever neither is NULL for an outer join: a conjunct of WHERE, or of an ON.
+// Says that a column equals another one, wherever neither is NULL for an outer join: a conjunct of WHERE, or of an ON. Of a public source
+// it may equal an expression over others.
 struct Equality {
-    AttrNumber left, right; // column_number over the tables
+    AttrNumber left, right; // column_number over the tables; right: 0 where it is an expression
     const JoinExpr *on;     // the outer join; null: WHERE
+    Bitmapset *by;          // varnos of that expression; else null
 };
 
 struct Links {
@@ -41,7 +43,8 @@ inline bool is_private(const Links *links, int i, SourceSet set) {
     return (set & set_of(i)) != 0 && links->sources[i].path != nullptr;
 }
 
-// Equality *: conjuncts that are equalities of plain columns of two sources, by an operator of the one btree family of both types.
+// Equality *: conjuncts that are equalities of plain columns of two sources, by an operator of the one btree family of both types. A column
+// of a public source may stand below a cast that keeps different values apart, and equal an expression over others.
 List *find_equalities(const Leaf *leaf, const List *items, Node *where);
 
 // Whether these columns of one source are equated with those of another, one by one.

@@ -39,7 +39,7 @@ static AttrNumber column_of_key(const Question *question, int key) {
 static void add_equated(const Question *question, AttrNumber number, Known *known) {
     const query::Joined *joined = question->units->joined;
     for (auto *equality : border::each<const query::Equality>(joined == nullptr ? NIL : joined->equalities)) {
-        if (equality->on != nullptr || (equality->left != number && equality->right != number))
+        if (equality->on != nullptr || equality->by != nullptr || (equality->left != number && equality->right != number))
             continue;
         const AttrNumber other = equality->left == number ? equality->right : equality->left;
         if (query::varno_of(other) == known->source->source->varno)
@@ -84,7 +84,7 @@ static int64 add_public(const catalog::Reading &reading, const Question *questio
     for (auto *equality : border::each<const query::Equality>(question->units->joined->equalities)) {
         const bool left = query::varno_of(equality->left) == source.source->varno;
         const AttrNumber own = left ? equality->left : equality->right, other = left ? equality->right : equality->left;
-        if (equality->on != nullptr || query::varno_of(own) != source.source->varno ||
+        if (equality->on != nullptr || equality->by != nullptr || query::varno_of(own) != source.source->varno ||
             query::varno_of(other) != known->source->source->varno)
             continue;
         key.columns[key.n++] = query::attno_of(own);

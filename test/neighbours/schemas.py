@@ -561,13 +561,14 @@ def make_passed_question(rng, schema):
     outer = how != "all" and rng.random() < 0.4
     meets = {"equal": lambda row, k: k is not None and row[column] is not None and row[column] == k, "all": lambda row, k: True,
              "range": lambda row, k: k is not None and row[column] is not None and k < row[column]}[how]
-    on = {"equal": f"p.k = a.{column}", "range": f"p.k < a.{column}", "all": "true"}[how]
+    computed = {"d": "p.k = a.d || ''", "w": "a.w + 0 = p.k", "m": "p.k = NOT (NOT a.m)"}[column]
+    on = {"equal": rng.choice((f"p.k = a.{column}", computed)), "range": f"p.k < a.{column}", "all": "true"}[how]
     most = max([sum(k == other for other, _ in passed) for k, _ in passed if k is not None] or [1]) if how == "equal" else len(passed)
     low, high = min(n for _, n in passed), max(n for _, n in passed)
-    least = rng.choice((-1, 0, 3))
+    least = rng.choice((-1, 3))  # bounds whose distance is a power of 2
     scalar = f"(SELECT min(x) FROM (VALUES ({least}), (9)) x (x))"
     calls = (("count(*)", Measure("count"), "bigint"), ("sum(a.v)", Measure("sum", "v", BOUNDS), "bigint"),
-             ("sum(p.n)", Measure("sum", "n", (low, high)), "bigint"), ("count(p.n)", Measure("count", "n"), "bigint"),
+             rng.choice((("sum(p.n)", Measure("sum", "n", (low, high)), "bigint"), ("count(p.n)", Measure("count", "n"), "bigint"))),
              ("avg(a.w)", Measure("pair", "w", (-8, 8)), "numeric"),
              (f"count(*) FILTER (WHERE p.n > {scalar})", Measure("count", keeps=lambda row: row["n"] is not None and row["n"] > least), "bigint"))
     texts, measures, types = (list(part) for part in zip(*rng.sample(calls, rng.choice((1, 2, 3)))))
@@ -590,8 +591,9 @@ def make_passed_question(rng, schema):
     policy = rng.choice(("regress_dp_laplace", "regress_dp_gaussian"))
     for measure in measures:
         measure.narrow({"w": (least + 1, 8)} if "a.w" in where else {})
-    sql = (f"SELECT {', '.join(([f'{dict(g="a.g", n="p.n")[pick]} AS k'] if pick else []) + texts)} FROM {schema.name(table)}_dp a "
-           + (f"LEFT JOIN {text} ON {on}" if outer else rng.choice((f"JOIN {text} ON {on}",)) if how != "all" else f"CROSS JOIN {text}")
+    shown = {"": [], "g": ["a.g AS k"], "n": ["p.n AS k"]}[pick]
+    sql = (f"SELECT {', '.join(shown + texts)} FROM {schema.name(table)}_dp a "
+           + (f"CROSS JOIN {text}" if how == "all" else f"{'LEFT ' * outer}JOIN {text} ON {on}")
            + where + (" GROUP BY 1" if pick else ""))
     if arguments:
         named = ([f"k {'text' if pick == 'g' else 'integer'}"] if pick else []) + [f"c{i} {kind}" for i, kind in enumerate(types)]
