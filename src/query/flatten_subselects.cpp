@@ -383,13 +383,14 @@ static bool is_passed(const Fold *fold, const RangeTblEntry *entry) {
     const Level below = query_of(entry, fold->level);
     if (below.query != nullptr ? is_public_projection(&below) : entry->rtekind == RTE_CTE)
         return false;
-    return has_rows_to_pass(entry, fold->level, fold->level == fold->all->level);
+    return has_rows_to_pass(entry, fold->level, fold->all->level);
 }
 
 static From fold_passed(Fold *fold, int index) {
     const Query *query = fold->level->query;
     CommonTableExpr *with;
-    RangeTblEntry *rows = pass_rows(query, rt_fetch(index, query->rtable), list_length(fold->all->with) + 1, &with);
+    RangeTblEntry *rows = pass_rows(query, rt_fetch(index, query->rtable), move_to(fold->level, fold->all->level),
+                                    list_length(fold->all->with) + 1, &with);
     fold->all->with = lappend(fold->all->with, with);
     return fold_source(fold, InvalidOid, rows, index);
 }
@@ -435,7 +436,7 @@ static From fold_item(const RangeTblRef *ref, bool nullable, void *context) {
     From from = fold_level(&below, &inner, &places);
     bool sublinks = false; // shape refuses those that are used and have no other form than theirs
     Place *place = add_place(fold, ref->rtindex);
-    Node *columns = with_own_values(reinterpret_cast<Node *>(query->targetList), &below, false);
+    Node *columns = with_own_values(reinterpret_cast<Node *>(query->targetList), &below, fold->all->level);
     (void)fold_sub_selects(columns, fold->all);
     place->columns = reinterpret_cast<List *>(put_in_place(columns, query, places, fold->source, &sublinks));
     if (nullable)
@@ -566,7 +567,7 @@ void fold_tests(Query *query, Folded *folded) {
 static Node *fold_condition(Node *on, void *context) {
     auto *fold = static_cast<Fold *>(context);
     bool sublinks = false;
-    Node *condition = with_own_values(on, fold->level, fold->level == fold->all->level);
+    Node *condition = with_own_values(on, fold->level, fold->all->level);
     (void)fold_sub_selects(condition, fold->all);
     return put_in_place(condition, fold->level->query, fold->places, fold->source, &sublinks);
 }
@@ -603,9 +604,9 @@ static void number_conditions(Node *item, const List *facades) {
         (void)numbered(join->quals, facades);
 }
 
-Folded fold_from(const Level *level, bool above, ParseState *source) {
+Folded fold_from(const Level *level, const Level *answer, ParseState *source) {
     Folded folded = {};
-    folded.level = above ? level : nullptr;
+    folded.level = answer;
     Fold outermost = {};
     outermost.source = source;
     outermost.dropped = true;

@@ -17,7 +17,7 @@ struct Level {
 
 // The facades stand as varno 1, 2, ... in the items, the condition and all that on_facades has seen.
 struct Folded {
-    const Level *level;        // whose values the statement evaluates at the place of the answer (query/own_values); null: there is none
+    const Level *level;        // at which the answer will stand, with what the statement evaluates for it (query/own_values)
     List *facades;             // oid: of the varnos
     List *names;               // char *: what the level calls them; null: by their own names
     List *rows;                // RangeTblEntry *: of a leaf, where rows are passed in place of a facade (query/passed_rows); or null
@@ -46,8 +46,8 @@ Oid source_of_entry(const RangeTblEntry *entry);
 RangeTblEntry *source_entry(Oid source, char *name);
 
 // Folds the FROM of a level that reads rows; 0A000 with the part that stands between it and facades; 54000: more of them than
-// max_sources. The CTEs that it references lose a reference. above: the answer will stand at this level.
-Folded fold_from(const Level *level, bool above, ParseState *source);
+// max_sources. The CTEs that it references lose a reference. answer: the level at which the answer will stand.
+Folded fold_from(const Level *level, const Level *answer, ParseState *source);
 
 // References to the items of FROM, in an expression or a list of them, become columns of the facades; in place or copied.
 Node *on_facades(Node *node, const Level *level, const Folded *folded, ParseState *source, bool *sublinks);

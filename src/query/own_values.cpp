@@ -10,7 +10,8 @@ namespace {
 // What a sub-SELECT names of the levels around it.
 struct Outside {
     Index depth;
-    bool columns, queries, rows; // rows: of a protected table, which somebody else may have the right to read
+    bool columns, rows; // rows: of a protected table, which somebody else may have the right to read
+    int queries;        // how far above the sub-SELECT's level the nearest query of WITH stands
 };
 } // namespace
 
@@ -26,7 +27,8 @@ static bool look_outside(Node *node, void *context) {
     }
     if (IsA(node, RangeTblEntry)) {
         const auto *entry = castNode(RangeTblEntry, node);
-        outside->queries = outside->queries || (entry->rtekind == RTE_CTE && entry->ctelevelsup >= outside->depth);
+        if (entry->rtekind == RTE_CTE && entry->ctelevelsup >= outside->depth)
+            outside->queries = Min(outside->queries, static_cast<int>(entry->ctelevelsup - outside->depth));
         outside->rows = outside->rows || (entry->rtekind == RTE_RELATION && catalog::is_part_of_protected(entry->relid));
         return false;
     }
@@ -68,11 +70,22 @@ static bool has_value(const SubLink *link) {
            link->subLinkType == EXISTS_SUBLINK || (comparison_of(link) != nullptr && !is_semi_join(link));
 }
 
-bool follows_from_no_row(Query *query, const Level *level, bool above) {
-    Outside outside = {};
+Move move_to(const Level *level, const Level *answer) {
+    int up = 0;
+    for (const Level *outer = level; outer != nullptr; outer = outer->outer, up++) {
+        int from = 0;
+        for (const Level *around = answer; around != nullptr; around = around->outer, from++)
+            if (around->query == outer->query)
+                return Move{up, from - up};
+    }
+    return Move{INT_MAX, 0};
+}
+
+bool follows_from_no_row(Query *query, const Level *level, const Level *answer) {
+    Outside outside = {0, false, false, INT_MAX};
     (void)look_outside(reinterpret_cast<Node *>(query), &outside);
     const Level below = {query, level};
-    return !outside.columns && !outside.rows && (above || !outside.queries) &&
+    return !outside.columns && !outside.rows && outside.queries >= move_to(level, answer).distance &&
            (aggregates(query) || query->havingQual != nullptr || !reads_rows(&below));
 }
 
@@ -104,8 +117,7 @@ Node *marked_value(const SubLink *link) {
 
 namespace {
 struct Place {
-    const Level *level;
-    bool above;
+    const Level *level, *answer;
 };
 } // namespace
 
@@ -117,11 +129,17 @@ static Node *mark_values(Node *node, void *context) {
     if (!IsA(node, SubLink))
         return node;
     auto *link = castNode(SubLink, node);
-    return has_value(link) && follows_from_no_row(castNode(Query, link->subselect), place->level, place->above) ? marked_value(link) : node;
+    if (!has_value(link) || !follows_from_no_row(castNode(Query, link->subselect), place->level, place->answer))
+        return node;
+    const Move move = move_to(place->level, place->answer);
+    node = marked_value(link);
+    if (move.delta != 0)
+        IncrementVarSublevelsUp(node, move.delta, move.distance);
+    return node;
 }
 
-Node *with_own_values(Node *node, const Level *level, bool above) {
-    Place place = {level, above};
+Node *with_own_values(Node *node, const Level *level, const Level *answer) {
+    Place place = {level, answer};
     return mark_values(node, &place);
 }
 

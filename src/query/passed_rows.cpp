@@ -4,7 +4,6 @@
 #include "border/permissions.hpp"
 #include "border/walk.hpp"
 #include "catalog/relations.hpp"
-#include "query/own_values.hpp"
 #include "query/hints.hpp"
 
 namespace dp::query {
@@ -69,27 +68,29 @@ const char *name_of_source(Oid relation, const RangeTblEntry *rows) {
 
 // ---- in a statement ------------------------------------------------------------------------------------------------
 
-bool has_rows_to_pass(const RangeTblEntry *entry, const Level *level, bool above) {
+bool has_rows_to_pass(const RangeTblEntry *entry, const Level *level, const Level *answer) {
     const Level below = query_of(entry, level);
     if (entry->rtekind == RTE_CTE)
-        return above && below.query != nullptr && follows_from_no_row(below.query, below.outer, true);
+        return below.query != nullptr && static_cast<int>(entry->ctelevelsup) >= move_to(level, answer).distance &&
+               follows_from_no_row(below.query, below.outer, below.outer);
     auto *query = below.query;
     if (query == nullptr) {
         query = makeNode(Query);
-        query->rtable = list_make1(const_cast<RangeTblEntry *>(entry));
+        query->rtable = list_make1(copyObject(const_cast<RangeTblEntry *>(entry)));
+        IncrementVarSublevelsUp_rtable(query->rtable, 1, 0);
     }
-    return follows_from_no_row(query, level, above);
+    return follows_from_no_row(query, level, answer);
 }
 
-// SELECT * FROM the entry, one level lower than it stood.
-static Query *select_all(const Query *query, const RangeTblEntry *entry) {
+// SELECT * FROM the entry, one level lower than the answer will stand.
+static Query *select_all(const Query *query, const RangeTblEntry *entry, const Move &move) {
     auto *all = makeNode(Query);
     all->commandType = CMD_SELECT;
     all->canSetTag = true;
     auto *own = copyObject(const_cast<RangeTblEntry *>(entry));
     all->rtable = list_make1(own);
     border::copy_permission(query, entry, all, own);
-    IncrementVarSublevelsUp_rtable(all->rtable, 1, 0);
+    IncrementVarSublevelsUp_rtable(all->rtable, move.delta + 1, move.distance);
     all->hasSubLinks = query->hasSubLinks;
     auto *ref = makeNode(RangeTblRef);
     ref->rtindex = 1;
@@ -164,8 +165,9 @@ static RangeTblFunction *column_from(const CommonTableExpr *with, const TargetEn
     return function;
 }
 
-RangeTblEntry *pass_rows(const Query *query, const RangeTblEntry *entry, int number, CommonTableExpr **with) {
-    Query *rows = select_all(query, entry);
+RangeTblEntry *pass_rows(const Query *query, const RangeTblEntry *entry, const Move &move, int number,
+                         CommonTableExpr **with) {
+    Query *rows = select_all(query, entry, move);
     *with = with_of(rows, number);
     auto *passed = makeNode(RangeTblEntry);
     passed->rtekind = RTE_FUNCTION;

@@ -4,6 +4,7 @@
 
 #include "query/flatten_subselects.hpp"
 #include "query/leaf.hpp"
+#include "query/own_values.hpp"
 
 namespace dp::query {
 
@@ -20,11 +21,12 @@ const char *name_of_source(Oid relation, const RangeTblEntry *rows);
 
 // ---- in a statement ------------------------------------------------------------------------------------------------
 
-// Whether an entry of FROM has rows to pass. above: as in query/own_values.
-bool has_rows_to_pass(const RangeTblEntry *entry, const Level *level, bool above);
+// Whether an entry of FROM has rows to pass. answer: as in query/own_values.
+bool has_rows_to_pass(const RangeTblEntry *entry, const Level *level, const Level *answer);
 
 // Makes them a query of WITH, and the leaf's entry, each column of which is what ARRAY(SELECT column FROM it) gives.
-RangeTblEntry *pass_rows(const Query *query, const RangeTblEntry *entry, int number, CommonTableExpr **with);
+RangeTblEntry *pass_rows(const Query *query, const RangeTblEntry *entry, const Move &move, int number,
+                         CommonTableExpr **with);
 
 // Nobody computes columns of `leaf` that it does not name.
 void forget_unused_columns(Query *leaf);

@@ -538,10 +538,9 @@ static void replace_by(Query *query, RangeTblEntry *answer, const Folded *folded
 // The level as a query over the facades themselves, which are varno 1, 2, ... from here on.
 static void fold_level(const Level *level, Folded *folded, ParseState *source) {
     Query *query = level->query;
-    const bool above = folded->level == level;
-    Node *targets = with_own_values(reinterpret_cast<Node *>(query->targetList), level, above);
+    Node *targets = with_own_values(reinterpret_cast<Node *>(query->targetList), level, folded->level);
     query->targetList = reinterpret_cast<List *>(targets);
-    query->havingQual = with_own_values(query->havingQual, level, above);
+    query->havingQual = with_own_values(query->havingQual, level, folded->level);
     fold_tests(query, folded);
     query->targetList = reinterpret_cast<List *>(on_facades(targets, level, folded, source, &query->hasSubLinks));
     query->havingQual = on_facades(query->havingQual, level, folded, source, &query->hasSubLinks);
@@ -657,11 +656,11 @@ static void split_above(const Level *level, const PerUnitItem *item, Rewrite *re
     RangeTblEntry *entry = rt_fetch(item->index, query->rtable);
     Query *below = item->level.query;
     auto *targets = reinterpret_cast<Node *>(query->targetList);
-    query->targetList = reinterpret_cast<List *>(with_own_values(targets, level, true));
-    query->havingQual = with_own_values(query->havingQual, level, true);
-    query->jointree->quals = with_own_values(query->jointree->quals, level, true);
+    query->targetList = reinterpret_cast<List *>(with_own_values(targets, level, level));
+    query->havingQual = with_own_values(query->havingQual, level, level);
+    query->jointree->quals = with_own_values(query->jointree->quals, level, level);
     check_per_unit(below, rewrite->source);
-    Folded folded = fold_from(&item->level, false, rewrite->source);
+    Folded folded = fold_from(&item->level, level, rewrite->source);
     fold_level(&item->level, &folded, rewrite->source);
     folded.views.add(query, entry, below);
     Query *own = per_unit_leaf(below, entry->eref->colnames);
@@ -698,7 +697,7 @@ static void rewrite_level(const Level *level, Rewrite *rewrite) {
     mark_keys(query);
     if (item.level.query != nullptr)
         return split_above(level, &item, rewrite);
-    Folded folded = fold_from(level, true, rewrite->source);
+    Folded folded = fold_from(level, level, rewrite->source);
     fold_level(level, &folded, rewrite->source);
     split_query(query, &folded, nullptr, rewrite);
 }
