@@ -50,7 +50,7 @@ privacy::CellSums sums_at(uint64 row, int column) {
     "    SELECT o.* FROM dp_rdr.odometer_cell o WHERE o.id = $1 AND o.grantee = $2 AND o.first <= r.first "          \
     "    ORDER BY o.first DESC LIMIT 1) p ON true "                                                                     \
     "  UNION ALL SELECT o.first, o.* FROM dp_rdr.odometer_cell o "                                                      \
-    "  WHERE o.id = $1 AND o.grantee = $2 AND o.first > r.first AND o.first <= r.last) c"
+    "  WHERE o.id = $1 AND o.grantee = $2 AND o.first > r.first AND o.first <= r.last OFFSET 0) c"
 
 privacy::CellSums CellReader::largest_of(const Touched &touched, const privacy::CellSums &all) const {
     static border::Statement statement(
@@ -98,7 +98,7 @@ DeniedCells CellReader::refusing(const Touched &touched, const privacy::Refusal 
         "  WHERE coalesce(c.epsilon, 0) > $5 OR coalesce(c.delta, 0) > $6 OR coalesce(c.epsilon_epoch, 0) > $7 "
         "  OR coalesce(c.delta_epoch, 0) > $8 "
         "  OR coalesce(c.rho, 0) > $9 AND ($10 IS NULL OR coalesce(c.rho_only, 0) > $11 OR coalesce(c.pure, 0) > $10) "
-        "  ORDER BY 1 LIMIT 256) d ORDER BY 1");
+        "  LIMIT 256) d ORDER BY 1");
     const uint64 n =
         run_read(*this, statement, numbers_of(touched.first, touched.n), numbers_of(touched.last, touched.n),
                  beside(refusal.epsilon, all.epsilon), beside(refusal.delta, all.delta),

@@ -77,21 +77,27 @@ FROM dp_rdr.odometer_share s WHERE s.id = $1)sql");
     odometer->has_turned = true;
 }
 
-// Takes rows away that say what those before them say. grantees, numbers: null are all.
-static void join_equal(const Spi &spi, const OpenOdometer &odometer, Typed numbers) {
-    static const char *const sql = R"sql(
-DELETE FROM dp_rdr.odometer_cell c WHERE c.id = $1 AND %s AND c.first < 9223372036854775807
-  AND (c.epsilon, c.delta, c.epsilon_epoch, c.delta_epoch, c.rho, c.pure, c.rho_only) = (
-    SELECT p.epsilon, p.delta, p.epsilon_epoch, p.delta_epoch, p.rho, p.pure, p.rho_only FROM (
-      (SELECT o.* FROM dp_rdr.odometer_cell o WHERE o.id = c.id AND o.grantee = c.grantee AND o.first < c.first ORDER BY o.first DESC LIMIT 1)
-      UNION ALL SELECT c.id, c.grantee, NULL, 0, 0, 0, 0, 0, 0, 0 WHERE c.grantee <> '') p
-    ORDER BY p.first DESC NULLS LAST LIMIT 1))sql";
-    static border::Statement some(nullptr), every(nullptr);
-    const bool is_some = numbers.value != Datum{0};
-    border::Statement &statement = is_some ? some : every;
-    if (statement.text == nullptr)
-        statement.text = MemoryContextStrdup(TopMemoryContext, psprintf(sql, is_some ? "c.first = ANY ($2)" : "$2 IS NULL"));
-    (void)run(spi, statement, Uuid{odometer.id}, numbers);
+// Takes rows away that say what those before them say.
+#define EQUAL_TO_THOSE_BEFORE                                                                                           \
+    " AND c.first < 9223372036854775807 AND (c.epsilon, c.delta, c.epsilon_epoch, c.delta_epoch, c.rho, c.pure, "      \
+    "c.rho_only) = (SELECT p.epsilon, p.delta, p.epsilon_epoch, p.delta_epoch, p.rho, p.pure, p.rho_only FROM ("       \
+    "(SELECT o.* FROM dp_rdr.odometer_cell o WHERE o.id = c.id AND o.grantee = c.grantee AND o.first < c.first "        \
+    "ORDER BY o.first DESC LIMIT 1) UNION ALL SELECT c.id, c.grantee, NULL, 0, 0, 0, 0, 0, 0, 0 WHERE c.grantee <> '') p " \
+    "ORDER BY p.first DESC NULLS LAST LIMIT 1)"
+
+static void join_all_equal(const Spi &spi, const OpenOdometer &odometer) {
+    static border::Statement statement("DELETE FROM dp_rdr.odometer_cell c WHERE c.id = $1" EQUAL_TO_THOSE_BEFORE);
+    (void)run(spi, statement, Uuid{odometer.id});
+}
+
+// Sums have changed within ranges alike, so only what begins or ends there may be equal now. By its whole key: each look is one, whatever
+// the planner expects.
+static void join_at_ends(const Spi &spi, const OpenOdometer &odometer, const char *grantee, const Touched &touched) {
+    static border::Statement statement(
+        "DELETE FROM dp_rdr.odometer_cell c WHERE c.id = $1 AND c.grantee = $2 AND c.first = $3" EQUAL_TO_THOSE_BEFORE);
+    for (int i = touched.n - 1; i >= 0; i--)
+        for (const int64 first : {touched.last[i] + 1, touched.first[i]})
+            (void)run(spi, statement, Uuid{odometer.id}, grantee, first);
 }
 
 // A cell that begins has what was charged to cells to come, and nothing of what was charged to all so far.
@@ -112,7 +118,7 @@ LEFT JOIN dp_rdr.odometer_cell f ON f.id = s.id AND f.grantee = s.grantee AND f.
     move_shares(spi, odometer);
     run_with_sums(spi, of_table, reader_of(spi, odometer->id, "").coming() - odometer->spread.all, Uuid{odometer->id}, first);
     (void)run(spi, of_roles, Uuid{odometer->id}, first, int32{odometer->state.epoch});
-    join_equal(spi, *odometer, numbers_of(&first, 1));
+    join_all_equal(spi, *odometer);
     odometer->begun = last;
     odometer->has_turned = true;
 }
@@ -149,7 +155,7 @@ void begin_epoch_of_cells(const Spi &spi, OpenOdometer *odometer) {
     static border::Statement statement(
         "UPDATE dp_rdr.odometer_cell SET epsilon_epoch = 0, delta_epoch = 0, rho = 0, pure = 0, rho_only = 0 WHERE id = $1");
     (void)run(spi, statement, Uuid{odometer->id});
-    join_equal(spi, *odometer, Typed{INT8ARRAYOID, Datum{0}});
+    join_all_equal(spi, *odometer);
     odometer->spread.begin_epoch();
 }
 
@@ -214,7 +220,7 @@ privacy::Denial look_into_cells(const Spi &spi, const Charge &what, const Standp
 
 // ---- charges -------------------------------------------------------------------------------------------------------
 
-// The row at the beginning of a range is made, and so is one behind its end, where they are not there. $5: the last cell that has begun, behind
+// (OFFSET 0: a look into the index for each, however few rows there were when it was planned.) The row at the beginning of a range is made, and so is one behind its end, where they are not there. $5: the last cell that has begun, behind
 // which there are none.
 static const char *const add_sql = R"sql(
 WITH piece AS (
@@ -226,7 +232,7 @@ WITH piece AS (
   UNION ALL
   SELECT o.first, true, o.epsilon, o.delta, o.epsilon_epoch, o.delta_epoch, o.rho, o.pure, o.rho_only
   FROM unnest($3::bigint[], $4::bigint[]) r (first, last) CROSS JOIN LATERAL (
-    SELECT c.* FROM dp_rdr.odometer_cell c WHERE c.id = $1 AND c.grantee = $2 AND c.first > r.first AND c.first <= r.last) o),
+    SELECT c.* FROM dp_rdr.odometer_cell c WHERE c.id = $1 AND c.grantee = $2 AND c.first > r.first AND c.first <= r.last OFFSET 0) o),
 added AS (
   SELECT first, inside, coalesce(epsilon, 0) + CASE WHEN inside THEN $6 ELSE 0 END AS epsilon,
     coalesce(delta, 0) + CASE WHEN inside THEN $7 ELSE 0 END AS delta,
@@ -249,15 +255,6 @@ static privacy::CellSums add_to_cells(const Spi &spi, const OpenOdometer &odomet
     run_with_sums(spi, statement, added, Uuid{odometer.id}, grantee, numbers_of(touched.first, touched.n),
                   numbers_of(touched.last, touched.n), odometer.begun);
     return sums_at(0, 1);
-}
-
-static void join_at_ends(const Spi &spi, const OpenOdometer &odometer, const Touched &touched) {
-    int64 numbers[2 * most_ranges];
-    for (int i = 0; i < touched.n; i++) {
-        numbers[2 * i] = touched.first[i];
-        numbers[2 * i + 1] = touched.last[i] + 1;
-    }
-    join_equal(spi, odometer, numbers_of(numbers, 2 * touched.n));
 }
 
 static privacy::CellSums raise_to(const privacy::CellSums &cells, const privacy::Spread &spread) {
@@ -307,7 +304,9 @@ void charge_cells(const Spi &spi, const Charge &what, const Basis &basis, OpenOd
     price->raised = raise_to(add_to_cells(spi, *odometer, "", *what.touched, added), odometer->spread);
     if (share != nullptr)
         price->raised_role = raise_to(add_to_cells(spi, *odometer, share->grantee, *what.touched, added), share->spread);
-    join_at_ends(spi, *odometer, *what.touched);
+    join_at_ends(spi, *odometer, "", *what.touched);
+    if (share != nullptr)
+        join_at_ends(spi, *odometer, share->grantee, *what.touched);
 }
 
 // ---- questions that are only looked at -----------------------------------------------------------------------------
