@@ -35,8 +35,8 @@ known AS (
       s.most_epsilon, s.most_delta, s.most_epsilon_epoch, s.most_delta_epoch, s.most_rho, s.most_pure, s.most_rho_only,
       s.all_epsilon_epoch, s.all_delta_epoch, s.all_rho_only FROM part p, dp_rdr.odometer_share s WHERE s.id = $1) k),)sql";
 
-// What was charged before the partition counts for all cells as it moved the largest sums. In a list that grows, what was charged to everything else
-// counts for each value that is new since.
+// Charges before the partition count for all cells as they moved the largest sums. In a list that grows, those on everything else count for
+// each value that is new since.
 static const char *const computed_sql = R"sql(
 amount AS (
   SELECT g.grantee, e.cells, i.inside, m.*

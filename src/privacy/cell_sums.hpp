@@ -11,7 +11,7 @@ namespace dp::privacy {
 struct CellSums {
     Epsilon epsilon;
     Delta delta;
-    // Of the epoch:
+    // In this epoch:
     Epsilon epsilon_epoch;
     Delta delta_epoch;
     Rho rho;

@@ -39,7 +39,7 @@ FROM generate_series(1, 360) i;
 INSERT INTO {0} SELECT -i, repeat('w', 300000), NULL, NULL, 99, 1e30, repeat('d', 3000), repeat('n', 300000) FROM generate_series(1, 3) i;
 SELECT dp_protect('{0}', '{0}_dp'), dp_set_groups('{0}', 'ward', '{{a,b,c,d}}'), dp_set_groups('{0}', 'd', '{{p,q,r,s}}'),
   dp_set_bounds('{0}', 'v', -9, 13), dp_set_bounds('{0}', 'x', 0, 8), dp_set_bounds('{0}', 'years', 0, 60);
-SELECT dp_set_odometer('{0}', epsilon_total => 100000, delta_total => 0.9);
+SELECT dp_set_odometer('{0}', {3}epsilon_total => 100000, delta_total => 0.9);
 """
 CONDITIONS = {
     "wards": ("ward = 'a'", "ward IN ('a', 'c')", "ward <> 'b'", "NOT (ward = 'a' OR v > 3)", "ward IS NULL", "(ward = 'a' AND v > 0) OR (ward = 'd' AND years < 20)",
@@ -90,8 +90,8 @@ def cells_of(table):
 
 
 def create():
-    for table, type_, zone in (("wards", "date", "::date"), ("months", "timestamptz", "AT TIME ZONE 'UTC'"), ("years", "timestamp", "")):
-        yield TABLE.format(table, type_, zone)
+    for table, type_, zone, bound in (("wards", "date", "::date", ""), ("months", "timestamptz", "AT TIME ZONE 'UTC'", ""), ("years", "timestamp", "", "'zcdp', ")):
+        yield TABLE.format(table, type_, zone, bound)
         for policy, terms in POLICIES.items():
             yield f"SELECT dp_grant('{table}_dp', '{policy}', {terms})"
     yield "SELECT dp_set_partition('wards', 'ward'), dp_set_partition('years', 'years', by => '10', since => '0', until => '39')"
