@@ -319,11 +319,23 @@ UnitContribution read_part(const Question *question, const Datum *columns) {
 
 // ---- whether it stays in the shards --------------------------------------------------------------------------------
 
-// Citus says so in its plan alone: subplans are what it writes to files, and sends to all nodes; jobs that others depend on move rows.
+// Tells whether the text of a plan calls one of Citus's functions of this name.
+static bool calls(const char *text, const char *function) {
+    bool found = false;
+    CatCList *functions = SearchSysCacheList1(PROCNAMEARGSNSP, CStringGetDatum(function));
+    for (int i = 0; i < functions->n_members; i++) {
+        const Oid oid = reinterpret_cast<Form_pg_proc>(GETSTRUCT(&functions->members[i]->tuple))->oid;
+        found |= strstr(text, psprintf(":funcid %u ", oid)) != nullptr;
+    }
+    ReleaseSysCacheList(functions);
+    return found;
+}
+
+// Citus says so in its plan alone. A result in between, of rows that were sent to other nodes, is read by these functions.
 bool is_pushed_down(const PlannedStmt *plan) {
     const char *text = nodeToString(plan->planTree);
-    return strstr(text, ":subPlanList <>") != nullptr && strstr(text, ":subPlanList (") == nullptr &&
-           strstr(text, ":dependentJobList (") == nullptr;
+    return strstr(text, ":extnodename DistributedPlan") != nullptr && !calls(text, "read_intermediate_result") &&
+           !calls(text, "read_intermediate_results");
 }
 
 void check_pushed_down(const Question *question, Query *(*statement)(const Question *question)) {
