@@ -169,7 +169,7 @@ has_citus() {
     [ -e "$("$pg_bin/pg_config" --pkglibdir)/citus.so" ]
 }
 run_citus() {
-    as_tester env PG_BIN="$pg_bin" python3 test/citus/run.py
+    make_here -s "${build_options[@]}" build/seeded/bytes.so && as_tester env PG_BIN="$pg_bin" python3 test/citus/run.py "$@"
 }
 
 # A suite by name, or a part of it as name:part, for those who want to know only whether it passes.

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A table that Citus distributes: a coordinator and two workers on this machine, where Citus is installed beside the server
+"""Tables that Citus distributes: a coordinator and three workers on this machine, where Citus is installed beside the server
 (its library is looked for where pg_config says); prints "skipped: no Citus" where it is not.
 
 What is looked at:
@@ -11,6 +11,8 @@ What is looked at:
   files         no intermediate result of Citus, and no temporary file, is written on any node
   risk          dp_risk and its kin against those of a copy on one server; their records come grouped by the shards; what
                 Citus would write to files, or get wrong, is refused
+  people        people with many rows, in tables distributed by the person (people.py): answers of every class equal those from one
+                server with the same random bytes; what workers are asked; neighbours; other layouts; nodes that fail
   audit         what dp_audit says of nodes, and that its remedies work
   moves         a table that Citus makes anew: dp_audit says so, and dp_refresh carries on what was declared
   versions      a node whose dp_rdr is another one or gone; what a node lacks suspends nobody
@@ -39,6 +41,8 @@ HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "blackbox"))
 
 from tap import Tap  # noqa: E402
+
+import people  # noqa: E402
 
 BIN = pathlib.Path(os.environ.get("PG_BIN", "/usr/lib/postgresql/15/bin"))
 FIRST_PORT = int(os.environ.get("CITUS_PORT", "23710"))
@@ -154,19 +158,20 @@ def has_citus():
 class Node:
     """A server of its own, in its own directory, on the loopback."""
 
-    def __init__(self, top, name, port):
+    def __init__(self, top, name, port, environment=None):
         self.data, self.log, self.port = top / name, top / f"{name}.log", port
         subprocess.run([BIN / "initdb", "-D", self.data, "-U", "postgres", "-A", "trust", "-E", "UTF8", "--no-locale"],
                        check=True, stdout=subprocess.DEVNULL)
         with open(self.data / "postgresql.conf", "a", encoding="utf8") as conf:
             conf.write(CONFIGURATION + f"port = {port}\nunix_socket_directories = '{top}'\n")
+        self.environment = environment
         self.control("start")
         self.psql("CREATE DATABASE people", database="postgres")
         self.psql("CREATE EXTENSION citus")
 
     def control(self, action, mode="fast"):
         subprocess.run([BIN / "pg_ctl", "-D", self.data, "-l", self.log, "-w", "-m", mode, action], check=True,
-                       stdout=subprocess.DEVNULL)
+                       stdout=subprocess.DEVNULL, env=self.environment)
 
     def command(self, role, database):
         return [BIN / "psql", "-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1", "-h", "127.0.0.1", "-p", str(self.port),
@@ -229,11 +234,11 @@ def frozen(node):
 
 
 @contextlib.contextmanager
-def cluster(top):
+def cluster(top, seed):
     nodes = []
     try:
-        for i, name in enumerate(("coordinator", "worker1", "worker2")):
-            nodes.append(Node(top, name, FIRST_PORT + i))
+        for i, name in enumerate(("coordinator", "worker1", "worker2", "worker3")):
+            nodes.append(Node(top, name, FIRST_PORT + i, seed.environment() if i == 0 else None))
         coordinator = nodes[0]
         coordinator.psql(f"SELECT citus_set_coordinator_host('127.0.0.1', {coordinator.port})")
         for worker in nodes[1:]:
@@ -359,10 +364,10 @@ def check_audit(tap, coordinator):
     before = coordinator.psql(seen, "analyst")
     coordinator.psql("SELECT remedy FROM dp_audit() WHERE object IN ('functions of Citus', 'analyst') \\gexec")
     after = coordinator.error(seen, "analyst")
-    tap.report("audit: nobody asks nodes in his own name", [] if before == "2" and "permission denied" in after else [before, after])
+    tap.report("audit: nobody asks nodes in his own name", [] if before == "3" and "permission denied" in after else [before, after])
     login = coordinator.psql("SELECT string_agg(result, ' ') FROM run_command_on_workers($$SELECT rolcanlogin FROM pg_roles "
                              "WHERE rolname = 'analyst'$$)")
-    tap.report("audit: an analyst stays away from other nodes", [] if login == "f f" else [login])
+    tap.report("audit: an analyst stays away from other nodes", [] if login == "f f f" else [login])
     tap.report("audit: the remedy is seen", [] if "functions of Citus" not in found() else found())
     coordinator.psql("ALTER ROLE controller NOLOGIN")
     finding = coordinator.psql("SELECT count(*) FROM dp_audit() WHERE finding ~ 'may not log in, but Citus connects'")
@@ -439,12 +444,12 @@ def charges(coordinator):
 
 
 @contextlib.contextmanager
-def held_up(coordinator, worker):
-    """Nobody reads a shard on this worker."""
+def held_up(coordinator, worker, table="few"):
+    """Nobody reads a shard of the table on this worker."""
     shard = coordinator.psql("SELECT min(shardid) FROM pg_dist_shard_placement JOIN pg_dist_shard USING (shardid) "
-                             f"WHERE nodeport = {worker.port} AND logicalrelid = 'few'::regclass")
+                             f"WHERE nodeport = {worker.port} AND logicalrelid = '{table}'::regclass")
     holder = worker.started("SET application_name = 'holder'; SET citus.enable_manual_changes_to_shards TO on; BEGIN; "
-                            f"LOCK TABLE public.few_{shard}; SELECT pg_sleep(60)")
+                            f"LOCK TABLE public.{table}_{shard}; SELECT pg_sleep(60)")
     within(10, lambda: worker.psql("SELECT count(*) FROM pg_locks l JOIN pg_stat_activity a USING (pid) WHERE l.granted "
                                    "AND l.mode = 'AccessExclusiveLock' AND a.application_name = 'holder'") != "0")
     try:
@@ -661,6 +666,28 @@ def time_of_risk(coordinator, plain, question, rounds):
     return medians(coordinator, turn, rounds)[1:]
 
 
+def time_of_people(coordinator, plain, question, rounds):
+    desk = asked("SELECT sum(pay) FROM {}", "s bigint").replace("people_dp", "desk_dp")
+    turn = ("SET client_min_messages TO error", "SET ROLE controller", plain, "SET ROLE analyst", question, "SET ROLE clerk", desk)
+    times = medians(coordinator, turn, rounds)
+    return times[2], times[4] - times[6]
+
+
+def check_people(tap, nodes, seed, rows, rounds):
+    coordinator = nodes[0]
+    coordinator.psql("SET client_min_messages TO error; "
+                     + people.TABLES.format(shards=people.SHARDS, rows=rows, people=max(rows // 5, 100)), "controller")
+    coordinator.psql("ALTER DATABASE people SET session_preload_libraries = 'dp_rdr'")
+    people.check_classes(tap, nodes, seed)
+    people.check_risks(tap, coordinator)
+    people.check_neighbours(tap, coordinator, seed)
+    people.check_layouts(tap, coordinator, seed)
+    people.check_moved(tap, coordinator, seed)
+    for name, plain, question in people.FOR_TIME:
+        print_ratio(name, SLOWEST, lambda: time_of_people(coordinator, plain, question, rounds))
+    people.check_ends(tap, coordinator, nodes[1], held_up, within, waits, frozen, suspended)
+
+
 def check_time(_tap, coordinator, rounds):
     for name, question, columns in ASKED_FOR_TIME:
         role, slowest = ("selector", SLOWEST_SELECTION) if "selection" in name else ("analyst", SLOWEST)
@@ -679,9 +706,16 @@ def main():
         print("skipped: no Citus")
         return 0
     tap = Tap()
-    with tempfile.TemporaryDirectory(prefix="dp_rdr_citus.", dir="/tmp") as top, cluster(pathlib.Path(top)) as nodes:
+    with tempfile.TemporaryDirectory(prefix="dp_rdr_citus.", dir="/tmp") as top:
+        return run(tap, options, pathlib.Path(top))
+
+
+def run(tap, options, top):
+    seed = people.Seed(top)
+    with cluster(top, seed) as nodes:
         nodes[0].psql(TABLE.format(rows=options.rows), "controller")
-        checks = (("answers", nodes[0]), ("pushed_down", nodes), ("risk", nodes), ("time", nodes[0], options.rounds),
+        checks = (("answers", nodes[0]), ("pushed_down", nodes), ("risk", nodes),
+                  ("people", nodes, seed, options.rows, options.rounds), ("time", nodes[0], options.rounds),
                   ("audit", nodes[0]), ("moves", nodes[0]), ("ends", nodes))
         for name, *arguments in checks:
             if options.only in ("", name):
