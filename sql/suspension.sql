@@ -173,16 +173,20 @@ UPDATE hole SET victim = 19999;
 SELECT format('ALTER DATABASE %I SET work_mem = %L', current_database(), '64kB') AS small,
        format('ALTER DATABASE %I RESET work_mem', current_database()) AS usual \gset
 :small;
-SELECT bool_and(pg_terminate_backend(pid, 5000)) AS others_start FROM pg_stat_activity
+SET client_min_messages = error; -- one that has just ended by itself is warned of
+SELECT count(pg_terminate_backend(pid, 5000)) >= 0 AS others_start FROM pg_stat_activity
 WHERE backend_type = 'dp_rdr keeper' AND datname = current_database();
+RESET client_min_messages;
 SELECT pg_stat_force_next_flush();
 SELECT temporary_files() AS before \gset
 SET ROLE regress_analyst;
 SELECT attempt('SELECT id, id + 1, count(*) FROM fragile_dp GROUP BY 1, 2');
 SELECT id, id + 1, count(*) FROM fragile_dp GROUP BY 1, 2;
 RESET ROLE;
-SELECT bool_and(pg_terminate_backend(pid, 5000)) AS others_start FROM pg_stat_activity
+SET client_min_messages = error; -- one that has just ended by itself is warned of
+SELECT count(pg_terminate_backend(pid, 5000)) >= 0 AS others_start FROM pg_stat_activity
 WHERE backend_type = 'dp_rdr keeper' AND datname = current_database();
+RESET client_min_messages;
 SELECT pg_stat_force_next_flush();
 SELECT temporary_files() - :before AS files_of_an_error;
 :usual;
