@@ -78,7 +78,8 @@ void raise_caught(const Question *question, ErrorData *error) {
     suspends = question->grantee != nullptr && !lacks_resources(error->sqlerrcode) &&
                !(elsewhere && (is_about_a_server(error->sqlerrcode) || is_about_names(error->sqlerrcode)));
     lacks_workers = ERRCODE_TO_CATEGORY(error->sqlerrcode) == ERRCODE_INSUFFICIENT_RESOURCES &&
-                    error->context != nullptr && strstr(error->context, _("parallel worker")) != nullptr;
+                    ((error->context != nullptr && strstr(error->context, _("parallel worker")) != nullptr) ||
+                     (error->message_id != nullptr && strstr(error->message_id, "shared memory segment") != nullptr));
     if (elsewhere)
         forget_nodes();
     log_failure(question, error);

@@ -19,7 +19,7 @@ void replace_remote_error(const Question *question, const ErrorData *error);
 // Whether the error that was raised last suspends who asked; asked once, by whoever ends his request.
 bool take_suspension();
 
-// Whether that error was one of a parallel worker for lack of resources, as it takes each lock anew; asked once.
+// Whether that error was for lack of what parallel workers need: locks of their own, and a segment of shared memory. Asked once.
 bool take_lack_of_workers();
 
 // Runs work whose errors are about rows. A tuplestore that outlives the work must be begun before it. Buffers are not
