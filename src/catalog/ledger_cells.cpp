@@ -133,7 +133,7 @@ FROM (SELECT DISTINCT o.id, o.grantee FROM dp_rdr.odometer_cell o WHERE o.id = $
 LEFT JOIN dp_rdr.odometer_cell c ON c.id = g.id AND c.grantee = g.grantee AND c.first = $2)sql");
     const int64 first = odometer->begun + 1;
     (void)run(spi, split, Uuid{odometer->id}, partition.others(), first);
-    join_equal(spi, *odometer, numbers_of(&first, 1));
+    join_all_equal(spi, *odometer);
     odometer->partition = partition.version;
     odometer->begun = partition.last;
     odometer->has_turned = true;
