@@ -247,6 +247,17 @@ static Node *make_condition(const Question *question, const Cells &cells, const 
     return condition;
 }
 
+Node *condition_of_cells(const Question *question, const catalog::Touched &touched) {
+    Cells cells = {};
+    cells.partition = question->settings->partition;
+    cells.same = columns_of(question, *cells.partition);
+    if (cells.same == NIL)
+        return nullptr;
+    cells.column = linitial_node(Var, cells.same);
+    Node *condition = make_condition(question, cells, touched);
+    return condition != nullptr && IsA(condition, Const) ? nullptr : condition;
+}
+
 void check_cells(const Question *question) {
     if (question->touched != nullptr)
         (void)columns_of(question, *question->settings->partition);

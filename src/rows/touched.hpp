@@ -13,5 +13,8 @@ void find_touched(const Narrowed *narrowed, const List *folded, Question *questi
 void resolve_at(int64 begun);
 // Checks, with the tables locked, that the column still tells the cell of a row. 55000: a key or the column is gone.
 void check_cells(const Question *question);
+// Returns the condition that rows in these cells alone meet, whatever a question touches; null: nothing tells the cell of a row, or it is
+// too long.
+Node *condition_of_cells(const Question *question, const catalog::Touched &touched);
 
 } // namespace dp::rows

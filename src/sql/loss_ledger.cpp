@@ -5,6 +5,7 @@
 #include "border/attempt.hpp"
 #include "catalog/parameters.hpp"
 #include "privacy/rho_bound.hpp"
+#include "rows/touched.hpp"
 #include "release/identity.hpp"
 #include "sql/budget.hpp"
 #include "sql/call_arguments.hpp"
@@ -149,15 +150,14 @@ static bool is_charged(const rows::Question *question, const Line &line, const r
 // Keeps a question to the people whose cells were charged: whatever it touches now.
 static void keep_to_cells(const Line &line, rows::Question *question) {
     const catalog::Partition *partition = question->settings->partition;
-    const char *condition = nullptr;
-    if (line.cells != nullptr && partition != nullptr) {
-        catalog::Touched cells = *line.cells;
-        cells.others = partition->others();
-        cells.begun = partition->period ? PG_INT64_MAX : partition->last;
-        cells.first[0] = Max(cells.first[0], cells.others);
-        condition = catalog::condition_on(*partition, cells);
-    }
-    question->in_touched = condition == nullptr ? nullptr : rows::table_condition(question->settings, condition);
+    question->in_touched = nullptr;
+    if (line.cells == nullptr || partition == nullptr)
+        return;
+    catalog::Touched cells = *line.cells;
+    cells.others = partition->others();
+    cells.begun = partition->period ? PG_INT64_MAX : partition->last;
+    cells.first[0] = Max(cells.first[0], cells.others);
+    question->in_touched = rows::condition_of_cells(question, cells);
 }
 
 static const rows::Question *question_of(const Line &line, const query::Limits &limits, const rows::Question *people) {
