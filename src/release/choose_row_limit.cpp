@@ -45,6 +45,7 @@ static const char *call_text(const catalog::Settings *settings, const LimitWish 
 
 Checked resolve_limit(const LimitWish &wish, const catalog::Asker &asker) {
     auto *question = static_cast<rows::Question *>(palloc0(sizeof(rows::Question)));
+    LockRelationOid(wish.view, AccessShareLock);
     LockRelationOid(wish.relation, AccessShareLock);
     catalog::Reading reading = catalog::Reading::open();
     question->settings = catalog::read_settings(reading, wish.view);
