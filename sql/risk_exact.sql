@@ -20,12 +20,12 @@ INSERT INTO rx_noise VALUES ('laplace', NULL), ('gaussian', 1e-6);
 -- where nobody moves the answer. The points may be off by 5 %.
 CREATE TABLE rx_risks AS
 SELECT a.*, m.mechanism, e.epsilon, r.rdr_min, r.rdr_max, r.ratio, r.noise, b.ratio AS bound, p.*
-FROM rx_asked a JOIN rx_noise m ON m.mechanism = 'laplace' OR asked !~ 'max|percentile', unnest('{3,0.3}'::numeric[]) e (epsilon),
+FROM rx_asked a JOIN rx_noise m ON m.mechanism = 'laplace' OR asked !~ 'max|percentile', unnest('{100,3,0.3}'::numeric[]) e (epsilon),
      LATERAL dp_risk(a.query, ARRAY[e.epsilon], m.mechanism, m.delta, exact => true) r, LATERAL dp_risk(a.query, ARRAY[e.epsilon], m.mechanism, m.delta) b,
      LATERAL (SELECT min(rdr) AS least, max(rdr) AS most, max(abs(rdr - pis)) AS apart, max(rdr) FILTER (WHERE pis = 0) AS nobody
               FROM dp_risk_records(a.query, e.epsilon, m.mechanism, m.delta, exact => true)) p;
 SELECT count(*), count(*) FILTER (WHERE (least, most) IS DISTINCT FROM (rdr_min, rdr_max)) AS other_records,
-       count(*) FILTER (WHERE apart > 1.05 * CASE mechanism WHEN 'laplace' THEN noise ELSE sqrt(noise) END) AS too_far,
+       count(*) FILTER (WHERE apart > 1e-12 + 1.05 * CASE mechanism WHEN 'laplace' THEN noise ELSE sqrt(noise) END) AS too_far,
        count(*) FILTER (WHERE nobody > 1.0001 * CASE mechanism WHEN 'laplace' THEN noise ELSE sqrt(noise) END) AS nobody_moves
 FROM rx_risks;
 -- Without noise it is the sensitivity.

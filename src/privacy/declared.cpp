@@ -76,16 +76,10 @@ DeclaredNoise declared_noise(const DeclaredVector &vector, Calibration calibrati
 EpsilonChoice find_eps_declared(const PisProfile &profile, const DeclaredVector &vector, Mechanism mechanism,
                                 double tau, Delta delta, const std::vector<Epsilon> &candidates) {
     check_tau(tau);
-    const DeclaredLattice lattice = declared_lattice(vector);
-    if (mechanism == Mechanism::laplace) {
-        const double one = lattice.value(static_cast<int128>(lattice.D));
-        return find_eps_sound(profile.min() / one, profile.max() / one,
-                              {{static_cast<double>(vector.coordinates), static_cast<double>(lattice.D)}}, tau,
-                              candidates);
-    }
+    const double slack = mechanism == Mechanism::laplace ? sound_slack : price_slack;
     for (Epsilon candidate : candidates) {
         const double term = declared_noise(vector, Calibration::sound, mechanism, candidate, delta).term;
-        if (rdr_of(profile.min(), mechanism, term) >= tau * rdr_of(profile.max(), mechanism, term) * (1 - price_slack))
+        if (rdr_of(profile.min(), mechanism, term) >= tau * rdr_of(profile.max(), mechanism, term) * (1 - slack))
             return {candidate.value(), candidate};
     }
     return {};

@@ -39,17 +39,6 @@ void check_tau(double tau) {
         throw InvalidParameter("tau must be between 0 and 1");
 }
 
-// ---- RDR ----
-
-double rdr_noise_term(double eps, const std::vector<NoiseMeasure> &measures) {
-    const double m = static_cast<double>(measures.size());
-    double noise = 0;
-    // sinh overflows to infinity, then the term is 0: no noise is left. For a tiny eps/D, sinh(x) = x to the last digit.
-    for (const NoiseMeasure &measure : measures)
-        noise += measure.k / (measure.D * std::sinh(eps / (m * measure.D)));
-    return noise;
-}
-
 // ---- Find-epsilon ----
 
 std::optional<Epsilon> largest_candidate(const std::vector<Epsilon> &candidates, double limit, double slack) {
@@ -71,48 +60,6 @@ static std::optional<double> eps_star_without_formula(double missing, double tau
     if (tau == 1)
         return 0;
     return std::nullopt;
-}
-
-// The largest eps with N(eps) (1-tau) >= missing when the D_j differ. N falls strictly; it lies between the noise terms of
-// D = 1 and of D without end, whose closed forms are the bracket.
-static double sound_eps_star_by_bisection(double missing, double k, const std::vector<NoiseMeasure> &measures,
-                                          double tau) {
-    const double m = static_cast<double>(measures.size());
-    double low = m * std::asinh(k * (1 - tau) / missing);
-    double high = k * m * (1 - tau) / missing;
-    if (!std::isfinite(high)) // a requirement below every positive number of use: far above any candidate
-        return low;
-    while (low < high) {
-        // The bracket may span hundreds of powers of ten: halve its logarithm.
-        const double middle = std::sqrt(low) * std::sqrt(high);
-        if (middle <= low || middle >= high)
-            break;
-        (rdr_noise_term(middle, measures) * (1 - tau) >= missing ? low : high) = middle;
-    }
-    return low;
-}
-
-static double sound_eps_star(double missing, const std::vector<NoiseMeasure> &measures, double tau) {
-    const double m = static_cast<double>(measures.size());
-    const double D = measures.front().D;
-    double k = 0;
-    bool one_lattice = true;
-    for (const NoiseMeasure &measure : measures) {
-        k += measure.k;
-        one_lattice = one_lattice && measure.D == D;
-    }
-    return one_lattice ? m * D * std::asinh(k * (1 - tau) / (D * missing))
-                       : sound_eps_star_by_bisection(missing, k, measures, tau);
-}
-
-EpsilonChoice find_eps_sound(double pis_min, double pis_max, const std::vector<NoiseMeasure> &measures, double tau,
-                             const std::vector<Epsilon> &candidates) {
-    check_tau(tau);
-    if (measures.empty())
-        throw std::logic_error("a query without a measure has no epsilon");
-    const double missing = tau * pis_max - pis_min;
-    const std::optional<double> known = eps_star_without_formula(missing, tau);
-    return choose(known ? *known : sound_eps_star(missing, measures, tau), candidates, sound_slack);
 }
 
 // The eps with delta_BW(eps, sigma, sensitivity) = delta; 0 when sigma is more than eps = 0 needs.

@@ -61,18 +61,11 @@ std::vector<Epsilon> checked_candidates(std::vector<Epsilon> candidates);
 // Errors: InvalidParameter ("tau must be between 0 and 1") for NaN or outside.
 void check_tau(double tau);
 
-// ---- The noise term of an RDR (1.2) ----
-struct NoiseMeasure {
-    double k = 1; // coordinates of the measure in the released vector
-    double D = 1; // sensitivity in lattice units
-};
-// N(eps) = sum_j k_j / (D_j sinh(eps / (m D_j))).
-double rdr_noise_term(double eps, const std::vector<NoiseMeasure> &measures);
 // ---- Find-epsilon (2) ----
 // Relative slack on eps_star when a candidate is compared with it. 1e-12 absorbs rounding only. The sound calibration has
 // 1e-8, so that a wide lattice, where D sinh(y/D) exceeds y by a hair, gives the candidate of the papers' formula.
 constexpr double price_slack = 1e-12; // find_eps_gaussian, within_domain_eps_star*
-constexpr double sound_slack = 1e-8;  // find_eps_sound
+constexpr double sound_slack = 1e-8;  // a search by bounds of risks under Laplace noise
 
 struct EpsilonChoice {
     double eps_star = 0;           // 0: none passes; infinite_epsilon: every one passes
@@ -80,8 +73,6 @@ struct EpsilonChoice {
 };
 // The largest candidate <= limit * (1 + slack); none if there is none.
 std::optional<Epsilon> largest_candidate(const std::vector<Epsilon> &candidates, double limit, double slack);
-EpsilonChoice find_eps_sound(double pis_min, double pis_max, const std::vector<NoiseMeasure> &measures, double tau,
-                             const std::vector<Epsilon> &candidates);
 struct GaussianChoice {
     double sigma_star = 0; // the noise that the preference requires: 0 none, infinite_epsilon no noise is enough
     EpsilonChoice classic, analytic;

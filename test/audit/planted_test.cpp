@@ -7,6 +7,7 @@
 
 #include <gtest/gtest.h>
 
+#include "../unit/find_eps.hpp"
 #include "privacy/calibration.hpp"
 #include "privacy/interval.hpp"
 #include "tables.hpp"

@@ -9,6 +9,7 @@
 #include <boost/math/special_functions/hypergeometric_1F1.hpp>
 #include <gtest/gtest.h>
 
+#include "find_eps.hpp"
 #include "reference.hpp"
 
 #include "privacy/risk_exact.hpp"

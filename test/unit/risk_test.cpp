@@ -14,6 +14,7 @@
 
 #include <gtest/gtest.h>
 
+#include "find_eps.hpp"
 #include "reference.hpp"
 
 #include "privacy/accounting.hpp"

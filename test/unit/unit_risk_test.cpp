@@ -1,4 +1,5 @@
 // The risk of a unit with several rows (formulas.md 9.6).
+#include "find_eps.hpp"
 #include "privacy/unit_risk.hpp"
 
 #include <cmath>
