@@ -14,10 +14,10 @@ struct ExactRisks {
     border::Spill<double> excess; // nrecords + 1, to be added to it; the memo's, until the next candidate's
 };
 
-// Of what is printed under the noise of a plan (`sound`). Several numbers with Gaussian noise, one of them of several sums: the root of
+// Computes those of what is printed under the noise of a plan (`sound`). Several numbers with Gaussian noise, one of them of several sums: the root of
 // the mean square.
 ExactRisks exact_risks(const rows::Question *question, const Memo *memo, const privacy::ReleasePlan *plan);
-// `published`: of aggregates under continuous noise, the same on each.
+// Computes those of `published`, of aggregates under continuous noise, the same on each.
 ExactRisks published_risks(const rows::Question *question, const Memo *memo, const privacy::CoordinateNoise &noise);
 
 privacy::RiskRow risk_row_of(const Memo *memo, const ExactRisks &risks, privacy::Epsilon epsilon);

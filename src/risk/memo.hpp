@@ -61,7 +61,7 @@ struct Memo {
     border::Spill<double> excess;  // of exact_risks
     const Averages *averages;      // where the least error of one average is looked for (printed); or null
 
-    // Of discovered groups, in the order of their numbers: the keys, where they are few and records are kept.
+    // Keys of discovered groups, in the order of their numbers, where they are few and records are kept.
     Tuplestorestate *group_keys; // or null
     TupleDesc key_desc;
 

@@ -11,7 +11,6 @@
 #include "sql/call_arguments.hpp"
 #include "sql/controllers_question.hpp"
 #include "sql/refusal.hpp"
-#include "sql/risk_calls.hpp"
 #include "sql/risk_rows.hpp"
 
 namespace dp::sql {

@@ -266,34 +266,6 @@ static Tested tested_as(const View &view, const Memo *memo, const Selection &sel
 
 // ---- dp_risk -------------------------------------------------------------------------------------------------------
 
-void put_candidate(ReturnSetInfo *result, const Candidate &candidate) {
-    const privacy::RiskRow &row = candidate.row;
-    const Tested &tested = candidate.tested;
-    Datum values[16] = {candidate.epsilon,
-                        Float8GetDatum(row.rdr_min),
-                        Float8GetDatum(row.rdr_max),
-                        Float8GetDatum(row.ratio),
-                        Float8GetDatum(row.variance),
-                        Float8GetDatum(candidate.noise.stddev),
-                        Float8GetDatum(candidate.noise.error95),
-                        Float8GetDatum(tested.statistic),
-                        Float8GetDatum(tested.sensitivity),
-                        Float8GetDatum(tested.accept),
-                        Float8GetDatum(candidate.noise.term),
-                        candidate.rho,
-                        Int32GetDatum(candidate.leaf),
-                        Float8GetDatum(candidate.error),
-                        Float8GetDatum(candidate.median_a),
-                        Float8GetDatum(candidate.median_b)};
-    bool nulls[16] = {};
-    nulls[7] = !candidate.has_statistic;
-    nulls[8] = nulls[9] = !tested.known;
-    nulls[10] = nulls[12] = nulls[13] = candidate.general;
-    nulls[11] = !candidate.has_rho;
-    nulls[14] = nulls[15] = !candidate.has_medians;
-    tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
-}
-
 bool has_groups(FunctionCallInfo fcinfo, int argument) {
     if (PG_ARGISNULL(argument) != PG_ARGISNULL(argument + 1))
         refuse_half_of_groups();
@@ -413,15 +385,6 @@ static Indicator indicator_of(const View &view, const Memo *memo, Datum argument
     else
         indicator.term = noise_of(view, memo, epsilon).term;
     return indicator;
-}
-
-void risks_of_record(void *context, int64 record, double *pis, double *rdr) {
-    auto *indicator = static_cast<const Indicator *>(context);
-    const Memo *memo = indicator->memo;
-    *pis = record == memo->nrecords ? 0 : memo->records.at(record)->pis;
-    *rdr = indicator->risks.excess.bytes != nullptr
-               ? indicator->risks.noise + *indicator->risks.excess.at(record)
-               : privacy::rdr_of(*pis, indicator->mechanism, indicator->term);
 }
 
 DP_CALL(dp_risk_records) {

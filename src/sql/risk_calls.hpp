@@ -2,8 +2,8 @@
 #pragma once
 
 #include "release/terms.hpp"
-#include "risk/exact_risk.hpp"
 #include "risk/leave_one_row_out.hpp"
+#include "sql/risk_rows.hpp"
 #include "sql/statement_leaves.hpp"
 
 namespace dp::sql {
@@ -21,46 +21,9 @@ struct View {
 // A leaf of the statement and the arguments at these positions; sound calibration, bounds of the RDR. Errors: those of leaf_question.
 View view_of(FunctionCallInfo fcinfo, const Statement &statement, int mechanism, int delta, int leaf);
 
-struct Noise {
-    double term;   // what joins the PIS in an RDR (risk_row)
-    double stddev; // largest of any aggregate, in its own unit
-    double error95;
-};
 Noise noise_of(const View &view, const risk::Memo *memo, privacy::Epsilon epsilon);
 // Returns the stddev and error95 of one aggregate; sound calibration.
 Noise noise_of_number(const View &view, const risk::Memo *memo, privacy::Epsilon epsilon, int aggregate);
-
-// Holds what a candidate would meet in a selection by tau_var (formulas.md 3.3).
-struct Tested {
-    bool known;         // sensitivity and accept
-    double statistic;   // G_j; `published`: the variance itself
-    double sensitivity; // Delta_G,j
-    double accept;      // probability, for this candidate alone
-};
-// Holds a row of dp_risk. epsilon, rho: numeric.
-struct Candidate {
-    Datum epsilon, rho;
-    bool general; // of a general query: what follows is NULL
-    bool has_rho, has_statistic;
-    privacy::RiskRow row;
-    Noise noise;
-    Tested tested;
-    int leaf;
-    double error; // part of the noise
-    bool has_medians;
-    double median_a, median_b;
-};
-void put_candidate(ReturnSetInfo *result, const Candidate &candidate);
-
-// Holds what the indicator of one record is computed from.
-struct Indicator {
-    const risk::Memo *memo;
-    privacy::Mechanism mechanism;
-    double term;            // of the bound's
-    risk::ExactRisks risks; // if it is exact
-};
-// Returns the PIS and the RDR (RecordNumbers).
-void risks_of_record(void *indicator, int64 record, double *pis, double *rdr);
 
 // Whether the argument and the one behind it name two groups of people; 22023 for one of them alone.
 bool has_groups(FunctionCallInfo fcinfo, int argument);

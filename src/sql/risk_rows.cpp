@@ -6,6 +6,43 @@ namespace dp::sql {
 
 using risk::Memo;
 
+void put_candidate(ReturnSetInfo *result, const Candidate &candidate) {
+    const privacy::RiskRow &row = candidate.row;
+    const Tested &tested = candidate.tested;
+    Datum values[16] = {candidate.epsilon,
+                        Float8GetDatum(row.rdr_min),
+                        Float8GetDatum(row.rdr_max),
+                        Float8GetDatum(row.ratio),
+                        Float8GetDatum(row.variance),
+                        Float8GetDatum(candidate.noise.stddev),
+                        Float8GetDatum(candidate.noise.error95),
+                        Float8GetDatum(tested.statistic),
+                        Float8GetDatum(tested.sensitivity),
+                        Float8GetDatum(tested.accept),
+                        Float8GetDatum(candidate.noise.term),
+                        candidate.rho,
+                        Int32GetDatum(candidate.leaf),
+                        Float8GetDatum(candidate.error),
+                        Float8GetDatum(candidate.median_a),
+                        Float8GetDatum(candidate.median_b)};
+    bool nulls[16] = {};
+    nulls[7] = !candidate.has_statistic;
+    nulls[8] = nulls[9] = !tested.known;
+    nulls[10] = nulls[12] = nulls[13] = candidate.general;
+    nulls[11] = !candidate.has_rho;
+    nulls[14] = nulls[15] = !candidate.has_medians;
+    tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
+}
+
+void risks_of_record(void *context, int64 record, double *pis, double *rdr) {
+    auto *indicator = static_cast<const Indicator *>(context);
+    const Memo *memo = indicator->memo;
+    *pis = record == memo->nrecords ? 0 : memo->records.at(record)->pis;
+    *rdr = indicator->risks.excess.bytes != nullptr
+               ? indicator->risks.noise + *indicator->risks.excess.at(record)
+               : privacy::rdr_of(*pis, indicator->mechanism, indicator->term);
+}
+
 namespace {
 // Columns in front of the record's own in what is sorted.
 enum SortColumn { sort_individuals, sort_third, sort_fourth, sort_fixed };
