@@ -267,6 +267,22 @@ SET SESSION AUTHORIZATION regress_controller;
 SET client_min_messages = warning;
 DROP TABLE cell_texts CASCADE;
 RESET client_min_messages;
+-- A selection counts the rows of the touched cells, as if they were the table. All of these are counted, so that nobody stands out and the
+-- largest epsilon passes. (Beside as many of another cell, whom the count leaves out, it would not.)
+SET client_min_messages = warning;
+CREATE TABLE cell_picked (id integer, ward text);
+INSERT INTO cell_picked SELECT i, (ARRAY['a', 'b'])[i % 2 + 1] FROM generate_series(1, 1000) i;
+SELECT dp_protect('cell_picked', 'cell_picked_dp'), dp_set_groups('cell_picked', 'ward', '{a,b}');
+SELECT dp_grant('cell_picked_dp', 'regress_second', tau_var => 0.1, epsilon_svt => 20, epsilon_max => 20, candidates => '{20,1,0.1}'), dp_set_odometer('cell_picked', epsilon_total => 1000);
+SELECT dp_set_partition('cell_picked', 'ward');
+SET SESSION AUTHORIZATION regress_second;
+SELECT count(*) > 400 AS answered FROM cell_picked_dp WHERE ward = 'a';
+SELECT count(*) > 400 AS answered FROM cell_picked_dp WHERE id <= 500;
+RESET SESSION AUTHORIZATION;
+SELECT kind, epsilon, parameters -> 'cells' ->> 'names' AS cells FROM (SELECT * FROM dp_rdr.ledger_row ORDER BY id DESC LIMIT 4) l ORDER BY id;
+SET SESSION AUTHORIZATION regress_controller;
+DROP TABLE cell_picked CASCADE;
+RESET client_min_messages;
 -- What no partition is of.
 CREATE TABLE cell_kept (id integer, half integer GENERATED ALWAYS AS (id / 2) STORED, name text, long text);
 SELECT dp_protect('cell_kept', 'cell_kept_dp'), dp_set_groups('cell_kept', 'long', ARRAY[repeat('x', 201)]);
