@@ -49,6 +49,10 @@ SELECT name, value FROM dp_about('cell_guests_dp') WHERE item IN ('answers left'
 SET SESSION AUTHORIZATION regress_second;
 SELECT * FROM dp_remaining($$SELECT count(*) FROM cell_guests_dp WHERE day = '2025-03-01'$$);
 
+-- The report has the poorest and the richest cell.
+SET SESSION AUTHORIZATION regress_controller;
+SELECT regexp_replace(substring(html FROM 'Cells have it each[^<]*'), '\d{4}-\d\d\.$', 'now.') AS said, html ~ 'by month, since' AS the_call FROM dp_report('cell_guests') html;
+SELECT dp_report('adult') ~ 'Cells have it each' AS said;
 -- Of attacks: the largest sums of any cell, or those of one.
 SET SESSION AUTHORIZATION regress_controller;
 SELECT account, epsilon, releases FROM dp_odometer('cell_guests') WHERE account = 'public';
