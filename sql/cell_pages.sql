@@ -46,12 +46,13 @@ SELECT filter, r.* FROM unnest(ARRAY['true', $$day = '2025-03-01'$$, $$day = '20
     $$day BETWEEN '2025-05-01' AND '2025-06-30'$$]) WITH ORDINALITY f (filter, n), dp_remaining('SELECT count(*) FROM cell_guests_dp WHERE ' || filter) r ORDER BY n;
 SELECT * FROM dp_remaining('SELECT count(*) FROM cell_ages_dp');
 SELECT name, value FROM dp_about('cell_guests_dp') WHERE item IN ('answers left', 'partition');
+SELECT count(*) FROM dp_about('cell_ages_dp') WHERE item = 'partition';
 SET SESSION AUTHORIZATION regress_second;
 SELECT * FROM dp_remaining($$SELECT count(*) FROM cell_guests_dp WHERE day = '2025-03-01'$$);
 
 -- The report has the poorest and the richest cell.
 SET SESSION AUTHORIZATION regress_controller;
-SELECT regexp_replace(substring(html FROM 'Cells have it each[^<]*'), '\d{4}-\d\d\.$', 'now.') AS said, html ~ 'by month, since' AS the_call FROM dp_report('cell_guests') html;
+SELECT regexp_replace(substring(html FROM 'Cells have it each[^<]*'), '\d{4}-\d\d\.$', 'now.') AS said, html ~ 'by month since 2025-01-01' AS the_call FROM dp_report('cell_guests') html;
 SELECT dp_report('adult') ~ 'Cells have it each' AS said;
 -- Of attacks: the largest sums of any cell, or those of one.
 SET SESSION AUTHORIZATION regress_controller;

@@ -122,12 +122,25 @@ const char *poorest_cells(const rows::Question *question, const char *grantee) {
 
 // ---- the call ------------------------------------------------------------------------------------------------------
 
-// since and until of the call; periods have no until.
-static const char *ends_of(const Partition &partition) {
-    if (partition.period)
-        return psprintf(", since => '%.10s'", strchr(catalog::first_value(partition, partition.first), '\'') + 1);
-    return psprintf(", since => '%s', until => '%s'", catalog::first_value(partition, partition.first),
-                    catalog::first_value(partition, partition.last));
+static const char *since_of(const Partition &partition) {
+    const char *value = catalog::first_value(partition, partition.first);
+    return partition.period ? pnstrdup(strchr(value, '\'') + 1, 10) : value;
+}
+
+const char *partition_text(const Partition &partition) {
+    if (partition.values != nullptr)
+        return "declared groups";
+    return partition.period ? psprintf("by %s since %s", privacy::name_of(*partition.period), since_of(partition))
+                            : psprintf("by " INT64_FORMAT " from %s, and before " INT64_FORMAT, partition.width,
+                                       since_of(partition), (partition.last + 1) * partition.width);
+}
+
+static const char *terms_of(const Partition &partition) {
+    if (partition.values != nullptr)
+        return "";
+    return partition.period ? psprintf(", by => '%s', since => '%s'", privacy::name_of(*partition.period), since_of(partition))
+                            : psprintf(", by => '" INT64_FORMAT "', since => '%s', until => '%s'", partition.width, since_of(partition),
+                                       catalog::first_value(partition, partition.last));
 }
 
 void put_partition(const ResultRows &rows, const ProtectedTable &table) {
@@ -138,12 +151,10 @@ void put_partition(const ResultRows &rows, const ProtectedTable &table) {
     reading.close();
     if (partition == nullptr || !partition->declared)
         return;
-    const bool list = partition->values != nullptr;
-    const char *by = partition->period ? privacy::name_of(*partition->period) : psprintf(INT64_FORMAT, partition->width);
     const bool guarded = OidIsValid(get_trigger_oid(partition->relation, "~dp_rdr_cell", true));
-    rows.put("partition", partition->column, list ? "declared groups" : psprintf("by %s%s", by, ends_of(*partition)),
+    rows.put("partition", partition->column, partition_text(*partition),
              psprintf("SELECT pg_catalog.dp_set_partition(%s, %s%s%s%s);", quote_literal_cstr(table.name),
-                      quote_literal_cstr(partition->column), list ? "" : psprintf(", by => '%s'%s", by, ends_of(*partition)),
+                      quote_literal_cstr(partition->column), terms_of(*partition),
                       partition->fresh ? ", fresh => true" : "", guarded ? "" : ", guard => false"));
 }
 

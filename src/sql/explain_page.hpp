@@ -1,6 +1,7 @@
 // Leads the leaves of a statement up to the charge (dp_explain, dp_about, dp_remaining). Nothing is charged or read.
 #pragma once
 
+#include "catalog/partition.hpp"
 #include "query/rewrite.hpp"
 #include "release/ask.hpp"
 #include "release/estimate.hpp"
@@ -55,6 +56,9 @@ query::Request plain_request(bool fresh);
 // Names those of the touched cells that have spent most, of the table or of a role; null: all have spent the same, or nobody could name one.
 // Beyond three ranges of them it says so.
 const char *poorest_cells(const rows::Question *question, const char *grantee);
+
+// Describes the cells: "by month since 2025-01-01".
+const char *partition_text(const catalog::Partition &partition);
 
 constexpr char no_epsilon[] = "no epsilon meets the preference";
 
