@@ -11,7 +11,7 @@ namespace dp::risk {
 // Holds a question that was asked, and what was charged for it.
 struct AskedQuestion {
     const rows::Question *question; // with the cells that were charged
-    privacy::Mechanism mechanism; // under which it was made
+    privacy::Mechanism mechanism;   // under which it was made
     privacy::Charged charged;
 };
 

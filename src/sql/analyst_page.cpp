@@ -241,7 +241,8 @@ DP_CALL(dp_about) {
     put_totals(page);
     const catalog::Partition *partition = settings->partition;
     if (partition != nullptr && get_attnum(view, partition->column) != InvalidAttrNumber)
-        page.put("partition", partition->column, psprintf("%s: each cell has the totals for itself", partition_text(*partition)));
+        page.put("partition", partition->column,
+                 psprintf("%s: each cell has the totals for itself", partition_text(*partition)));
     if (settings->people > 0)
         page.put("people", "about", psprintf(INT64_FORMAT, settings->people));
     put_preference(page);

@@ -27,11 +27,11 @@ struct Verdict {
     int rows_per_group;       // C, where the clip is that of 9.14; else 0
     const char *cells;        // that it would be charged to; null: there are none, or nobody could name one
     const rows::Question *question;
-    const char *clipped;      // says which rows of a unit do not count; null: all do
-    const char *style;        // by which DateStyle texts are read as dates; null: none is
-    const char *beyond;       // rows::text_of_beyond()
-    const char *narrowed;     // rows::text_of_narrowed()
-    const char *lacks_null;   // release::null_text()
+    const char *clipped;    // says which rows of a unit do not count; null: all do
+    const char *style;      // by which DateStyle texts are read as dates; null: none is
+    const char *beyond;     // rows::text_of_beyond()
+    const char *narrowed;   // rows::text_of_narrowed()
+    const char *lacks_null; // release::null_text()
 };
 
 // List of Call *. Errors: those of the statement, and of who may not run it.

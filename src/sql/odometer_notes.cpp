@@ -231,17 +231,19 @@ void tell_about_attacks(Oid relation, const Profile &profile, const BoundState &
     const privacy::AttackTarget &target = profile.risk->target;
     const char *promise =
         target.advantage > 0
-            ? psprintf("no attack recognizes more than %g %% of people beyond the share of others that it is wrong about",
-                       100 * target.advantage)
-            : psprintf("no attack that is wrong about %g %% of the others recognizes more than %g %%", 100 * target.fpr, 100 * target.tpr);
+            ? psprintf(
+                  "no attack recognizes more than %g %% of people beyond the share of others that it is wrong about",
+                  100 * target.advantage)
+            : psprintf("no attack that is wrong about %g %% of the others recognizes more than %g %%", 100 * target.fpr,
+                       100 * target.tpr);
     const bool before = zcdp && (spent.epsilon_before.units() > 0 || spent.delta_before.units() > 0);
-    ereport(NOTICE,
-            (errmsg("%s%s: %s of %s is %s", before ? "from now on, " : "", promise, zcdp ? "rho_total" : "epsilon_total",
-                    catalog::qualified_name(relation), zcdp ? printed(bound.rho_total) : printed(*bound.epsilon_total)),
-             zcdp ? errdetail("In other respects it promises no more than epsilon %s does at delta %s.%s", printed(*bound.epsilon_total),
-                              printed(bound.delta_total),
-                              before ? " Answers of before are not counted in it." : "")
-                  : 0));
+    ereport(NOTICE, (errmsg("%s%s: %s of %s is %s", before ? "from now on, " : "", promise,
+                            zcdp ? "rho_total" : "epsilon_total", catalog::qualified_name(relation),
+                            zcdp ? printed(bound.rho_total) : printed(*bound.epsilon_total)),
+                     zcdp ? errdetail("In other respects it promises no more than epsilon %s does at delta %s.%s",
+                                      printed(*bound.epsilon_total), printed(bound.delta_total),
+                                      before ? " Answers of before are not counted in it." : "")
+                          : 0));
 }
 
 // ---- periods -------------------------------------------------------------------------------------------------------

@@ -13,9 +13,10 @@ namespace dp::sql {
 namespace {
 
 const char *const field_names[] = {"relative", "absolute", "prior", "advantage", "tpr", "fpr", "p", "q", "r"};
-const char *const field_examples[] = {"relative => 3", "absolute => 0.25", "prior => 0.5",
-                                      "advantage => 0.25, or tpr => 0.05, fpr => 0.01",
-                                      "tpr => 0.05",  "fpr => 0.01", "p => '{0.1}'",  "q => '{1}'", "r => '{3}'"};
+const char *const field_examples[] = {
+    "relative => 3", "absolute => 0.25", "prior => 0.5", "advantage => 0.25, or tpr => 0.05, fpr => 0.01",
+    "tpr => 0.05",   "fpr => 0.01",      "p => '{0.1}'", "q => '{1}'",
+    "r => '{3}'"};
 constexpr int most_points = 1000;
 
 constexpr int bit(ProfileField field) {
@@ -43,7 +44,8 @@ KindFields fields_of(privacy::ProfileKind kind, const GivenProfile &given) {
     case privacy::ProfileKind::points:
         return {values, values};
     case privacy::ProfileKind::attack:
-        return given.has(field_tpr) || given.has(field_fpr) ? KindFields{rates, rates} : KindFields{advantage, advantage};
+        return given.has(field_tpr) || given.has(field_fpr) ? KindFields{rates, rates}
+                                                            : KindFields{advantage, advantage};
     }
     pg_unreachable();
 }
@@ -93,9 +95,10 @@ void check_numbers(const GivenProfile &given) {
                      "It is the prior that stays fixed: 1 for one who knows it already.");
     for (ProfileField rate : {field_advantage, field_tpr, field_fpr})
         if (given.has(rate) && !(given.numbers[rate] > 0 && given.numbers[rate] < 1))
-            refuse_value(psprintf("%s must be above 0 and below 1, not %s", field_names[rate],
-                                  float8out_internal(given.numbers[rate])),
-                         "At fpr 0.01 an attack is wrong about 1 of 100 others; tpr is how many people it recognizes then.");
+            refuse_value(
+                psprintf("%s must be above 0 and below 1, not %s", field_names[rate],
+                         float8out_internal(given.numbers[rate])),
+                "At fpr 0.01 an attack is wrong about 1 of 100 others; tpr is how many people it recognizes then.");
 }
 
 void check_length(int64 n, const char *name) {
@@ -192,13 +195,15 @@ const privacy::RiskProfile *risk_profile(const GivenProfile &given, privacy::Pro
 // Numbers that are not given are 0.
 [[noreturn]] void refuse_target(const privacy::AttackTarget &target, privacy::Delta delta) {
     const char *given_away = catalog::numeric_text(catalog::to_numeric(delta));
-    refuse_value(target.advantage > 0
-                     ? psprintf("no answer keeps the advantage of attacks at %s beside a delta of %s",
-                                float8out_internal(target.advantage), given_away)
-                     : psprintf("no answer keeps the true-positive rate of attacks at %s beside a false-positive rate of %s and a "
-                                "delta of %s",
-                                float8out_internal(target.tpr), float8out_internal(target.fpr), given_away),
-                 "Pass a larger advantage or tpr; or a smaller delta_total or epsilon_pure with dp_set_odometer().");
+    refuse_value(
+        target.advantage > 0
+            ? psprintf("no answer keeps the advantage of attacks at %s beside a delta of %s",
+                       float8out_internal(target.advantage), given_away)
+            : psprintf(
+                  "no answer keeps the true-positive rate of attacks at %s beside a false-positive rate of %s and a "
+                  "delta of %s",
+                  float8out_internal(target.tpr), float8out_internal(target.fpr), given_away),
+        "Pass a larger advantage or tpr; or a smaller delta_total or epsilon_pure with dp_set_odometer().");
 }
 
 void set_epsilon(Profile *profile) {

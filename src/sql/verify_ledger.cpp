@@ -175,9 +175,10 @@ char *misfit_of_cap(const Ledger &ledger) {
     const privacy::BoundSettings &set = bound->settings;
     if (set.delta_conversion.units() <= 0 || set.epsilon_pure > *set.epsilon_total)
         return pstrdup("the totals of the table are not such as dp_set_odometer() sets");
-    privacy::Rho cap = border::core(
-        [&] { return privacy::rho_cap(*set.epsilon_total - set.epsilon_pure, set.delta_conversion,
-                                set.rho_alone ? privacy::Cap::tight : set.cap); });
+    privacy::Rho cap = border::core([&] {
+        return privacy::rho_cap(*set.epsilon_total - set.epsilon_pure, set.delta_conversion,
+                                set.rho_alone ? privacy::Cap::tight : set.cap);
+    });
     if (set.rho_total <= cap)
         return nullptr;
     return psprintf("rho_total of the table is %s, above the %s that its totals make",
