@@ -10,64 +10,9 @@
 #include "query/leaf.hpp"
 #include "query/limits.hpp"
 #include "query/hints.hpp"
-#include "query/own_values.hpp"
 #include "query/passed_rows.hpp"
 
 namespace dp::query {
-
-bool aggregates(const Query *query) {
-    return query->hasAggs || query->groupClause != NIL || query->groupingSets != NIL;
-}
-
-// ---- who reads rows ------------------------------------------------------------------------------------------------
-
-CommonTableExpr *find_cte(const RangeTblEntry *entry, const Level *level, const Level **owner) {
-    for (Index up = entry->ctelevelsup; up > 0 && level != nullptr; up--)
-        level = level->outer;
-    if (level == nullptr)
-        return nullptr;
-    *owner = level;
-    for (auto *cte : border::each<CommonTableExpr>(level->query->cteList))
-        if (strcmp(cte->ctename, entry->ctename) == 0)
-            return cte;
-    return nullptr;
-}
-
-Level query_of(const RangeTblEntry *entry, const Level *level) {
-    if (entry->rtekind == RTE_SUBQUERY)
-        return Level{entry->subquery, level};
-    const Level *owner = nullptr;
-    CommonTableExpr *cte =
-        entry->rtekind == RTE_CTE && !entry->self_reference ? find_cte(entry, level, &owner) : nullptr;
-    if (cte == nullptr || castNode(Query, cte->ctequery)->commandType != CMD_SELECT)
-        return Level{nullptr, nullptr};
-    return Level{castNode(Query, cte->ctequery), owner};
-}
-
-// `seen`: queries of CTEs that are known to read none. Each is looked at once, however many refer to it.
-static bool reads_rows_of(const Level *level, List **seen) {
-    check_stack_depth();
-    CHECK_FOR_INTERRUPTS();
-    for (auto *entry : border::each<RangeTblEntry>(level->query->rtable)) {
-        if (OidIsValid(catalog::expanded_facade(entry)))
-            return true;
-        Level below = query_of(entry, level);
-        // HAVING without an aggregate makes one row of whatever stands below.
-        if (below.query == nullptr || aggregates(below.query) || below.query->havingQual != nullptr ||
-            list_member_ptr(*seen, below.query))
-            continue;
-        if (reads_rows_of(&below, seen))
-            return true;
-        if (entry->rtekind == RTE_CTE)
-            *seen = lappend(*seen, below.query);
-    }
-    return false;
-}
-
-bool reads_rows(const Level *level) {
-    List *seen = NIL;
-    return reads_rows_of(level, &seen);
-}
 
 // ---- what stands between -------------------------------------------------------------------------------------------
 
@@ -90,20 +35,6 @@ void refuse_window(const Query *query, ParseState *source) {
 
 static int first_location(const List *clauses, List *targets) {
     return exprLocation(get_sortgroupclause_expr(linitial_node(SortGroupClause, clauses), targets));
-}
-
-// NULL, or 0 as the parser leaves it: an integer that is made a bigint.
-static bool leaves_all(Node *count, bool zero) {
-    if (count != nullptr && IsA(count, FuncExpr) && castNode(FuncExpr, count)->funcid == F_INT8_INT4)
-        count = static_cast<Node *>(linitial(castNode(FuncExpr, count)->args));
-    if (count == nullptr || !IsA(count, Const))
-        return count == nullptr;
-    const auto *value = castNode(Const, count);
-    return value->constisnull || (zero && value->consttype == INT4OID && DatumGetInt32(value->constvalue) == 0);
-}
-
-bool is_cut(const Query *query) {
-    return !leaves_all(query->limitCount, false) || !leaves_all(query->limitOffset, true);
 }
 
 // A level below the aggregation may project, rename, filter, and sort in vain.
@@ -328,21 +259,6 @@ static Place *add_place(Fold *fold, int index) {
     return place;
 }
 
-// A public table is read with its parts: the leaf says so of all.
-static bool is_public_source(const RangeTblEntry *entry, ParseState *source) {
-    if (entry->rtekind != RTE_RELATION || entry->tablesample != nullptr || !catalog::is_public_table(entry->relid))
-        return false;
-    if (!entry->inh)
-        refuse_part("ONLY", only_remedy, source, -1);
-    return true;
-}
-
-// Stands in a leaf under its own name: whoever may read it need not read the table (query/public_view).
-static Oid expanded_public_view(const RangeTblEntry *entry) {
-    Oid view = catalog::expanded_view(entry);
-    return OidIsValid(view) && catalog::public_view(view) != nullptr ? view : InvalidOid;
-}
-
 // Returns the name that the level which aggregates has for an entry, or for the one that it is in.
 static char *name_of(const Fold *fold, const RangeTblEntry *entry) {
     return fold->name != nullptr ? fold->name : entry->alias != nullptr ? entry->alias->aliasname : nullptr;
@@ -378,7 +294,7 @@ static bool is_public_projection(const Level *level) {
     return true;
 }
 
-// What the statement reads for itself, and a leaf does not.
+// Tells an entry that the statement reads for itself.
 static bool is_passed(const Fold *fold, const RangeTblEntry *entry) {
     const Level below = query_of(entry, fold->level);
     if (below.query != nullptr ? is_public_projection(&below) : entry->rtekind == RTE_CTE)
@@ -463,13 +379,6 @@ RangeTblEntry *source_entry(Oid source, char *name) {
     entry->eref = makeAlias(name == nullptr ? RelationGetRelationName(relation) : name, names);
     table_close(relation, NoLock);
     return entry;
-}
-
-Oid source_of_entry(const RangeTblEntry *entry) {
-    Oid source = catalog::expanded_facade(entry);
-    if (!OidIsValid(source))
-        source = expanded_public_view(entry);
-    return OidIsValid(source) ? source : is_public_source(entry, nullptr) ? entry->relid : InvalidOid;
 }
 
 // Gives the items of FROM entries of their own, numbered in this order.

@@ -3,17 +3,9 @@
 #pragma once
 
 #include "border/permissions.hpp"
+#include "query/levels.hpp"
 
 namespace dp::query {
-
-// Whether LIMIT or OFFSET leaves rows out: LIMIT ALL and OFFSET 0 do not, which people write to keep a sub-SELECT by itself.
-bool is_cut(const Query *query);
-
-// A query level and the levels around it, in which references to CTEs are looked up.
-struct Level {
-    Query *query;
-    const Level *outer;
-};
 
 // The facades stand as varno 1, 2, ... in the items, the condition and all that on_facades has seen.
 struct Folded {
@@ -27,20 +19,6 @@ struct Folded {
     List *places;              // what the entries of the level's range table are (query/flatten_subselects.cpp)
     border::PassedViews views; // on the way; not read, their permissions are checked
 };
-
-bool aggregates(const Query *query);
-
-// The CTE that an entry refers to, and the level that it belongs to; null if it is not in sight.
-CommonTableExpr *find_cte(const RangeTblEntry *entry, const Level *level, const Level **owner);
-
-// The query behind an entry that is a sub-SELECT, a view or a CTE, at its level; null query: none, or one that changes data.
-Level query_of(const RangeTblEntry *entry, const Level *level);
-
-// Does a SELECT level have rows of a facade in its FROM, or hand them on in a set operation.
-bool reads_rows(const Level *level);
-
-// The facade, public table or view of one that an entry of a sub-SELECT is; InvalidOid: it is none.
-Oid source_of_entry(const RangeTblEntry *entry);
 
 // A relation as it stands in a leaf. name: its alias, or null.
 RangeTblEntry *source_entry(Oid source, char *name);

@@ -9,7 +9,7 @@
 #include "catalog/settings.hpp"
 #include "query/hints.hpp"
 #include "query/limits.hpp"
-#include "query/passed_rows.hpp"
+#include "query/leaf_rows.hpp"
 
 namespace dp::query {
 

@@ -306,7 +306,7 @@ static Query *union_all(const List *answers) {
     return all;
 }
 
-// What an answer is asked with stands lower than the statement's WITH that it names.
+// Adjusts what answers are asked with: it stands lower than the queries of WITH that it names.
 static void lower_arguments(const List *answers) {
     for (auto *answer : border::each<Query>(answers))
         for (auto *release : border::each<RangeTblEntry>(answer->rtable))

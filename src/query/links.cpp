@@ -41,7 +41,7 @@ static const Var *public_column(const Leaf *leaf, Node *node) {
     return column != nullptr && source_of(leaf, column->varno)->is_public ? column : nullptr;
 }
 
-// What EXISTS gives is no row of a source.
+// Whether an expression is over sources: a column that EXISTS gives is of none.
 static bool are_sources(const Leaf *leaf, const Bitmapset *varnos) {
     for (int varno = -1; (varno = bms_next_member(varnos, varno)) >= 0;)
         if (source_of(leaf, varno) == nullptr)

@@ -7,7 +7,7 @@
 namespace dp::query {
 
 namespace {
-// What a sub-SELECT names of the levels around it.
+// Collects what a sub-SELECT names of the levels around it.
 struct Outside {
     Index depth;
     bool columns, rows; // rows: of a protected table, which somebody else may have the right to read

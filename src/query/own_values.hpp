@@ -2,7 +2,7 @@
 // its own (formulas.md, 9.17).
 #pragma once
 
-#include "query/flatten_subselects.hpp"
+#include "query/levels.hpp"
 
 namespace dp::query {
 

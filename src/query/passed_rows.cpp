@@ -3,70 +3,10 @@
 #include "border/each.hpp"
 #include "border/permissions.hpp"
 #include "border/walk.hpp"
-#include "catalog/relations.hpp"
 #include "query/hints.hpp"
+#include "query/leaf_rows.hpp"
 
 namespace dp::query {
-
-// ---- in a leaf -----------------------------------------------------------------------------------------------------
-
-static FuncExpr *call_of(const RangeTblEntry *rows, int column) {
-    return castNode(FuncExpr, list_nth_node(RangeTblFunction, rows->functions, column - 1)->funcexpr);
-}
-
-static bool is_array(Node *node) {
-    while (node != nullptr && (IsA(node, CollateExpr) || IsA(node, RelabelType)))
-        node = IsA(node, CollateExpr) ? reinterpret_cast<Node *>(castNode(CollateExpr, node)->arg)
-                                      : reinterpret_cast<Node *>(castNode(RelabelType, node)->arg);
-    return IsA(node, Const) || (IsA(node, Param) && castNode(Param, node)->paramkind == PARAM_EXTERN);
-}
-
-bool is_passed_rows(const RangeTblEntry *entry) {
-    if (entry->rtekind != RTE_FUNCTION || entry->funcordinality || entry->lateral)
-        return false;
-    for (auto *function : border::each<RangeTblFunction>(entry->functions)) {
-        auto *call = reinterpret_cast<FuncExpr *>(function->funcexpr);
-        if (!IsA(call, FuncExpr) || call->funcid != F_UNNEST_ANYARRAY || function->funccolcount != 1 ||
-            !is_array(static_cast<Node *>(linitial(call->args))))
-            return false;
-    }
-    return list_length(entry->functions) < columns_of_source;
-}
-
-int columns_of(Oid relation, const RangeTblEntry *rows) {
-    if (rows != nullptr)
-        return list_length(rows->functions);
-    Relation table = table_open(relation, NoLock);
-    const int n = RelationGetNumberOfAttributes(table);
-    table_close(table, NoLock);
-    return n;
-}
-
-Var *column_of(int varno, Oid relation, const RangeTblEntry *rows, AttrNumber column) {
-    Oid type, collation;
-    int32 typmod = -1;
-    if (rows == nullptr)
-        get_atttypetypmodcoll(relation, column, &type, &typmod, &collation);
-    else {
-        type = exprType(reinterpret_cast<Node *>(call_of(rows, column)));
-        collation = exprCollation(reinterpret_cast<Node *>(call_of(rows, column)));
-    }
-    return makeVar(varno, column, type, typmod, collation, 0);
-}
-
-const char *name_of_column(Oid relation, const RangeTblEntry *rows, AttrNumber column) {
-    return rows == nullptr ? get_attname(relation, column, false) : psprintf("c%d", column);
-}
-
-const Const *array_of_column(const RangeTblEntry *rows, AttrNumber column) {
-    return castNode(Const, linitial(call_of(rows, column)->args));
-}
-
-const char *name_of_source(Oid relation, const RangeTblEntry *rows) {
-    return rows == nullptr ? catalog::qualified_name(relation) : quote_identifier(rows->eref->aliasname);
-}
-
-// ---- in a statement ------------------------------------------------------------------------------------------------
 
 bool has_rows_to_pass(const RangeTblEntry *entry, const Level *level, const Level *answer) {
     const Level below = query_of(entry, level);

@@ -2,24 +2,9 @@
 // (formulas.md, 9.17). In a leaf they are unnest(..) of constants.
 #pragma once
 
-#include "query/flatten_subselects.hpp"
-#include "query/leaf.hpp"
 #include "query/own_values.hpp"
 
 namespace dp::query {
-
-// ---- in a leaf -----------------------------------------------------------------------------------------------------
-
-bool is_passed_rows(const RangeTblEntry *entry);
-
-// Columns of a source: of its relation, or passed ones.
-int columns_of(Oid relation, const RangeTblEntry *rows);
-Var *column_of(int varno, Oid relation, const RangeTblEntry *rows, AttrNumber column);
-const char *name_of_column(Oid relation, const RangeTblEntry *rows, AttrNumber column);
-const Const *array_of_column(const RangeTblEntry *rows, AttrNumber column); // once constants are folded
-const char *name_of_source(Oid relation, const RangeTblEntry *rows);
-
-// ---- in a statement ------------------------------------------------------------------------------------------------
 
 // Whether an entry of FROM has rows to pass. answer: as in query/own_values.
 bool has_rows_to_pass(const RangeTblEntry *entry, const Level *level, const Level *answer);

@@ -19,7 +19,7 @@
 #include "query/interval_marks.hpp"
 #include "query/per_unit.hpp"
 #include "query/hints.hpp"
-#include "query/own_values.hpp"
+#include "query/leaf_rows.hpp"
 #include "query/passed_rows.hpp"
 #include "query/outer_query.hpp"
 #include "query/grouping_sets.hpp"

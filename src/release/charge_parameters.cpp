@@ -3,7 +3,7 @@
 #include "privacy/quantile.hpp"
 
 #include "catalog/decimals.hpp"
-#include "query/passed_rows.hpp"
+#include "query/leaf_rows.hpp"
 #include "release/fields.hpp"
 #include "release/identity.hpp"
 #include "rows/plan_of.hpp"

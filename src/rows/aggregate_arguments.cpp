@@ -7,7 +7,7 @@
 #include "border/versions.hpp"
 #include "border/walk.hpp"
 #include "catalog/settings.hpp"
-#include "query/passed_rows.hpp"
+#include "query/leaf_rows.hpp"
 #include "query/constants.hpp"
 #include "query/two_columns.hpp"
 #include "query/exists.hpp"

@@ -8,7 +8,7 @@
 #include "catalog/public_table.hpp"
 #include "query/exists.hpp"
 #include "query/from.hpp"
-#include "query/passed_rows.hpp"
+#include "query/leaf_rows.hpp"
 #include "query/limits.hpp"
 #include "rows/public_values.hpp"
 #include "rows/unit_links.hpp"

@@ -2,7 +2,7 @@
 
 #include "border/each.hpp"
 #include "border/guard.hpp"
-#include "query/passed_rows.hpp"
+#include "query/leaf_rows.hpp"
 #include "query/constants.hpp"
 #include "query/exists.hpp"
 extern "C" {

@@ -3,7 +3,7 @@
 #include "border/permissions.hpp"
 #include "catalog/ledger.hpp"
 #include "query/limits.hpp"
-#include "query/passed_rows.hpp"
+#include "query/leaf_rows.hpp"
 #include "rows/engine.hpp"
 #include "rows/nodes.hpp"
 #include "rows/run_plan.hpp"
@@ -59,7 +59,7 @@ static bool is_used(const Bitmapset *used, AttrNumber column) {
     return bms_is_member(column - FirstLowInvalidHeapAttributeNumber, used);
 }
 
-// What a statement passes is in the question itself.
+// (Rows that a statement passes are in the question itself.)
 static bool is_copied(const Source &source) {
     return source.source->is_public && source.source->rows == nullptr;
 }

@@ -7,7 +7,7 @@
 #include "border/spi.hpp"
 #include "catalog/collation.hpp"
 #include "catalog/foreign_code.hpp"
-#include "query/passed_rows.hpp"
+#include "query/leaf_rows.hpp"
 #include "rows/groups.hpp"
 
 namespace dp::rows {
@@ -26,7 +26,7 @@ static const char *column_text(const query::Source &source, AttrNumber column) {
     return quote_identifier(query::name_of_column(source.relation, source.rows, column));
 }
 
-// What stands in FROM, under the pinned settings. A value that is passed is written as the constant that it is.
+// Returns the item of FROM, under the pinned settings. Values that are passed are written as constants.
 static const char *table_text(const query::Source &source) {
     if (source.rows == nullptr)
         return catalog::qualified_name(source.relation);

@@ -11,7 +11,7 @@
 #include "query/exists.hpp"
 #include "query/from.hpp"
 #include "query/grammar.hpp"
-#include "query/passed_rows.hpp"
+#include "query/leaf_rows.hpp"
 #include "query/total.hpp"
 #include "rows/nodes.hpp"
 

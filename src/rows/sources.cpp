@@ -3,7 +3,7 @@
 #include "border/refuse.hpp"
 #include "catalog/facade.hpp"
 #include "catalog/foreign_part.hpp"
-#include "query/passed_rows.hpp"
+#include "query/leaf_rows.hpp"
 #include "rows/from_clause.hpp"
 #include "rows/joined_sources.hpp"
 #include "rows/nodes.hpp"

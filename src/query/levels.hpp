@@ -1,0 +1,35 @@
+// Levels of a statement, and what stands in the FROM of one: who reads rows of a restricted view.
+#pragma once
+
+#include "border/postgres.hpp"
+
+namespace dp::query {
+
+// Whether LIMIT or OFFSET leaves rows out: LIMIT ALL and OFFSET 0 do not, which people write to keep a sub-SELECT by itself.
+bool is_cut(const Query *query);
+
+// A query level and the levels around it, in which references to CTEs are looked up.
+struct Level {
+    Query *query;
+    const Level *outer;
+};
+
+bool aggregates(const Query *query);
+
+// The CTE that an entry refers to, and the level that it belongs to; null if it is not in sight.
+CommonTableExpr *find_cte(const RangeTblEntry *entry, const Level *level, const Level **owner);
+
+// The query behind an entry that is a sub-SELECT, a view or a CTE, at its level; null query: none, or one that changes data.
+Level query_of(const RangeTblEntry *entry, const Level *level);
+
+// Does a SELECT level have rows of a facade in its FROM, or hand them on in a set operation.
+bool reads_rows(const Level *level);
+
+// Whether an entry is a public table. 0A000: ONLY.
+bool is_public_source(const RangeTblEntry *entry, ParseState *source);
+// The view of a public table that an entry has become; else InvalidOid.
+Oid expanded_public_view(const RangeTblEntry *entry);
+// The facade, public table or view of one that an entry of a sub-SELECT is; InvalidOid: it is none.
+Oid source_of_entry(const RangeTblEntry *entry);
+
+} // namespace dp::query
