@@ -122,6 +122,10 @@ bool count_units_now(Oid view, const List *columns) {
     return columns != NIL && are_unit(path_now(view), view, columns);
 }
 
+bool has_unit_now(Oid view) {
+    return path_now(view) != nullptr;
+}
+
 List *unit_columns_now(Oid view) {
     const catalog::UnitPath *path = path_now(view);
     List *columns = NIL;

@@ -23,6 +23,8 @@ bool are_unit(const catalog::UnitPath *path, Oid view, const List *columns);
 // Tells whether the columns are a unit by the catalog of now. For the place of an error in the text: rows::prepare checks the answer.
 bool count_units_now(Oid view, const List *columns);
 
+// Whether it is declared whose rows those of a view are, by the catalog of now.
+bool has_unit_now(Oid view);
 // Returns the columns of a facade, int, by the catalog of now, that hold the values of its units; NIL: none do, or not all of them are its.
 List *unit_columns_now(Oid view);
 

@@ -42,6 +42,9 @@ inline constexpr char row_remedy[] =
 inline constexpr char join_remedy[] =
     "Ask the controller to declare the other table by dp_set_public(), if nothing in it comes from people; or aggregate "
     "over the restricted view alone, GROUP BY what joins it, and join the answer.";
+inline constexpr char person_rows_remedy[] =
+    "Aggregate over the restricted view alone, GROUP BY what joins it, and join the answer. Values may be compared: x IN "
+    "(SELECT ...). Or ask the controller to declare whose rows they are, with dp_set_unit().";
 inline constexpr char outer_remedy[] = "GROUP BY the column in a query of its own, and join its answer.";
 inline constexpr char only_remedy[] = "A public table is read with all of its parts: leave ONLY out.";
 inline constexpr char subselect_remedy[] = "Ask for its result first, and write that as constants: x IN (1, 2, 3).";

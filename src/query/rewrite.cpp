@@ -8,6 +8,7 @@
 #include "border/walk.hpp"
 #include "catalog/facade.hpp"
 #include "catalog/settings.hpp"
+#include "query/asked_limits.hpp"
 #include "query/constants.hpp"
 #include "query/dependent.hpp"
 #include "query/distinct.hpp"
@@ -584,8 +585,11 @@ static RangeTblEntry *make_release(const Query *query, const Folded *folded, con
         refuse_outer(leaf, rewrite->source);
     leaf = with_date_style(leaf);
     // An early error with a position; release() decides.
-    check_leaf(leaf, rewrite->source);
+    const Leaf *checked = check_leaf(leaf, rewrite->source);
     const Oid view = first_view(folded);
+    for (int i = 0; i < checked->nsources; i++)
+        if (checked->sources[i].rows != nullptr && !has_unit_now(view)) // before an answer in them is charged
+            refuse_part("a join where each row is a person of its own", person_rows_remedy, rewrite->source, -1);
     rewrite->views = lappend_oid(rewrite->views, view);
     return release_entry(leaf, view, release_call(deparse(leaf), split, rewrite->request));
 }
