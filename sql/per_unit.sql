@@ -175,7 +175,7 @@ FROM unnest(ARRAY['SELECT count(*), sum(n), avg(cost) FROM (SELECT pid, count(*)
 ORDER BY i;
 SET ROLE regress_controller;
 SELECT left(query, 180) AS query, parameters ->> 'unit' AS unit, parameters ->> 'max_rows' AS max_rows, parameters ->> 'rows_of_unit' AS rows_of_unit
-FROM dp_rdr.ledger WHERE relation ~ '^public\.pu_' AND query ~ 'reason = ANY|AS person WHERE|LEFT JOIN|EXISTS' GROUP BY 1, 2, 3, 4 ORDER BY left(query, 180) COLLATE "C";
+FROM dp_rdr.ledger WHERE relation ~ '^public\.pu_' AND query ~ 'reason = ANY|HAVING|AS s1 WHERE|LEFT JOIN|EXISTS' GROUP BY 1, 2, 3, 4 ORDER BY left(query, 180) COLLATE "C";
 -- The controller's own view: what one person moves.
 SELECT * FROM dp_risk('SELECT count(*), sum(n) FROM (SELECT pid, count(*) AS n FROM pu_visit_dp GROUP BY pid) t', '{1}');
 SELECT count(*) AS people, max(individuals) FROM dp_risk_records('SELECT sum(n) FROM (SELECT pid, count(*) AS n FROM pu_visit_dp GROUP BY pid) t', 1);
@@ -193,9 +193,7 @@ SET ROLE regress_analyst;
 SELECT pid, n FROM (SELECT pid, count(*) AS n FROM pu_visit_dp GROUP BY pid) t WHERE n > 3;
 SELECT n FROM (SELECT pid, count(*) AS n FROM pu_visit_dp GROUP BY pid) t ORDER BY n LIMIT 1;
 SELECT pid, count(*) FROM (SELECT pid, count(*) AS n FROM pu_visit_dp GROUP BY pid) t GROUP BY pid;
-SELECT count(pid + 1) FROM (SELECT pid, count(*) AS n FROM pu_visit_dp GROUP BY pid) t;
 SELECT max(pid) FROM (SELECT pid FROM pu_visit_dp GROUP BY pid) t;
-SELECT count(*) FROM (SELECT pid, count(*) AS n FROM pu_visit_dp GROUP BY pid) t WHERE pid = 3;
 SELECT count(t) FROM (SELECT pid, count(*) AS n FROM pu_visit_dp GROUP BY pid) t;
 SELECT avg(x) FROM (SELECT pid, sum(score) AS x FROM pu_visit_dp GROUP BY pid) t;
 SELECT avg(x) FROM (SELECT pid, min(score) AS x FROM pu_visit_dp GROUP BY pid) t;
@@ -213,8 +211,6 @@ SELECT count(*) FROM (SELECT id, count(*) FROM pu_row_dp GROUP BY id) t;
 SELECT count(*) FROM (SELECT o.pid, count(*) FROM pu_patient_dp p LEFT JOIN pu_visit_dp o ON o.pid = p.pid GROUP BY o.pid) t;
 SELECT count(*) FROM (SELECT pid, (SELECT count(*) FROM pu_row_dp) AS n FROM pu_visit_dp GROUP BY pid) t WHERE n > 1;
 SELECT t.n FROM (SELECT pid, count(*) AS n FROM pu_visit_dp GROUP BY pid) t JOIN pu_patient_dp p USING (pid);
-SELECT count(*) FROM (SELECT pid, count(*) AS n FROM pu_visit_dp GROUP BY pid) t JOIN pu_patient_dp p ON p.pid = t.pid;
-SELECT count(*) FROM (SELECT pid, reason, count(*) AS n FROM pu_visit_dp GROUP BY pid, reason) t;
 SELECT (SELECT count(*) FROM (SELECT pid, sum(c.weight) AS n FROM pu_visit_dp GROUP BY pid) t) FROM pu_code c;
 SELECT (SELECT count(*) FROM (SELECT pid, count(*) + c.weight AS n FROM pu_visit_dp GROUP BY pid) t WHERE n > 2) FROM pu_code c;
 SELECT (SELECT count(*) FROM (SELECT pid, count(*) AS n FROM pu_visit_dp GROUP BY pid) t WHERE n > c.weight) FROM pu_code c;

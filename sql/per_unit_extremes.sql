@@ -173,7 +173,6 @@ SELECT count(x) FROM (SELECT pid, max(coupon ORDER BY lines) AS x FROM px_order_
 SELECT count(x) FROM (SELECT pid, string_agg(coupon, ',') AS x FROM px_order_dp GROUP BY pid) t;
 SELECT max(x) FROM (SELECT pid, max(coupon) AS x FROM px_order_dp GROUP BY pid) t;
 SELECT max(x) FROM (SELECT pid, max(at) AS x FROM px_order_dp GROUP BY pid) t;
-SELECT coupon, count(*) FROM (SELECT pid, coupon FROM px_order_dp GROUP BY pid, coupon) t GROUP BY coupon;
 SELECT pid, x FROM (SELECT pid, max(coupon) AS x FROM px_order_dp GROUP BY pid) t;
 SET ROLE regress_controller;
 SELECT count(*) - :charged AS charged FROM dp_rdr.ledger;

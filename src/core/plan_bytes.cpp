@@ -77,6 +77,7 @@ template <class V> void fields(V &v, Source &source) {
     fields(v, source.name);
     v.flag(source.is_public);
     v.list(source.columns);
+    v.list(source.people);
 }
 
 template <class V> void fields(V &v, Column &column) {
@@ -114,6 +115,7 @@ template <class V> void fields(V &v, PerPerson &per_person) {
     v.list(per_person.carried);
     v.list(per_person.aggregates);
     v.list(per_person.where);
+    v.list(per_person.keys);
 }
 
 template <class V> void fields(V &v, Measure &measure) {

@@ -1,5 +1,6 @@
 #include "core/plan_print.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "core/plan_words.hpp"
@@ -27,9 +28,11 @@ struct Printer {
     bool aliased = false;
 
     Printer(const Plan &printed_plan, bool utf8) : plan(printed_plan), words{utf8} {
-        for (std::size_t i = 0; i < plan.sources.size(); i++)
-            for (std::size_t j = 0; j <= i; j++)
-                aliased = aliased || !plan.sources[i].columns.empty() || (j < i && plan.sources[i].name.name == plan.sources[j].name.name);
+        for (std::size_t i = 0; i < plan.sources.size(); i++) {
+            aliased = aliased || !plan.sources[i].columns.empty() || !plan.sources[i].people.empty();
+            for (std::size_t j = 0; j < i; j++)
+                aliased = aliased || plan.sources[i].name.name == plan.sources[j].name.name;
+        }
     }
 
     std::string alias_of(std::uint32_t source) const {
@@ -38,13 +41,6 @@ struct Printer {
 
     std::string printed_column(std::uint32_t source, const std::string &name) const {
         return plan.sources.size() > 1 ? alias_of(source) + "." + words.quoted_name(name) : words.quoted_name(name);
-    }
-
-    std::string column_above(const Node &node) const {
-        for (std::size_t i = 0; i < plan.per_person->carried.size(); i++)
-            if (is_column(node, plan.per_person->carried[i]))
-                return "k" + std::to_string(i + 1);
-        throw InvalidPlan("a column does not stand above the rows of people");
     }
 
     // A part of an expression that is still to be printed: a text, or a node.
@@ -118,8 +114,7 @@ struct Printer {
         {Op::coalesce, "COALESCE(", ", ", ")"},   {Op::greatest, "GREATEST(", ", ", ")"}, {Op::least, "LEAST(", ", ", ")"},
         {Op::nullif, "NULLIF(", ", ", ")"},       {Op::distinct, "(", " IS DISTINCT FROM ", ")"}};
 
-    std::vector<Piece> pieces_of(const Expression &expression, const std::vector<std::size_t> &begins, std::size_t i,
-                                 bool above) {
+    std::vector<Piece> pieces_of(const Expression &expression, const std::vector<std::size_t> &begins, std::size_t i) {
         const Node &node = expression[i];
         const std::vector<std::size_t> parts = operands(expression, begins, i);
         for (const Frame &frame : frames)
@@ -127,11 +122,11 @@ struct Printer {
                 return joined(frame.before, parts, frame.between, frame.behind);
         switch (node.op) {
         case Op::column:
-            return {words_of(above ? column_above(node) : printed_column(node.number, node.text))};
+            return {words_of(printed_column(node.number, node.text))};
         case Op::constant:
             return {words_of(words.printed_constant(node, false))};
         case Op::person_column:
-            return {words_of("c" + std::to_string(node.number + 1))};
+            return {words_of(printed_aggregate(plan.per_person->aggregates[node.number]))};
         case Op::exists:
             return {words_of(printed_exists(plan.exists[node.number]))};
         case Op::call:
@@ -157,7 +152,7 @@ struct Printer {
     }
 
     // Depth is on a list of ours: whoever writes an expression says how deep it is.
-    std::string printed_expression(const Expression &expression, bool above) {
+    std::string printed_expression(const Expression &expression) {
         const std::vector<std::size_t> begins = beginnings(expression);
         std::string text;
         std::vector<Piece> left = {node_of(expression.size() - 1)};
@@ -168,7 +163,7 @@ struct Printer {
                 text += piece.text;
                 continue;
             }
-            std::vector<Piece> pieces = pieces_of(expression, begins, piece.node, above);
+            std::vector<Piece> pieces = pieces_of(expression, begins, piece.node);
             left.insert(left.end(), std::make_move_iterator(pieces.rbegin()), std::make_move_iterator(pieces.rend()));
         }
         return text;
@@ -180,7 +175,7 @@ struct Printer {
     std::string printed_rows(std::uint32_t source) {
         std::vector<std::string> arrays, names;
         for (const Expression &column : plan.sources[source].columns) {
-            arrays.push_back(printed_expression(column, false));
+            arrays.push_back(printed_expression(column));
             names.push_back("c" + std::to_string(arrays.size()));
         }
         return "unnest(" + list_of(arrays) + ") AS " + alias_of(source) + "(" + list_of(names) + ")";
@@ -189,6 +184,8 @@ struct Printer {
     std::string printed_source(std::uint32_t source) {
         if (!plan.sources[source].columns.empty())
             return printed_rows(source);
+        if (!plan.sources[source].people.empty())
+            return "(" + Printer(plan.sources[source].people.front(), words.utf8).printed_people() + ") AS " + alias_of(source);
         return words.printed(plan.sources[source].name) + (aliased ? " AS " + alias_of(source) : "");
     }
 
@@ -197,9 +194,9 @@ struct Printer {
         for (std::uint32_t i = 0; i < exists.count; i++)
             text += (i > 0 ? ", " : "") + printed_source(exists.first + i);
         if (!exists.condition.empty())
-            text += " WHERE " + printed_expression(exists.condition, false);
+            text += " WHERE " + printed_expression(exists.condition);
         text += exists.negated ? "))" : ")";
-        return exists.unless.empty() ? text : "(" + printed_expression(exists.unless, false) + " OR " + text + ")";
+        return exists.unless.empty() ? text : "(" + printed_expression(exists.unless) + " OR " + text + ")";
     }
 
     std::string printed_from() {
@@ -211,7 +208,7 @@ struct Printer {
             }
             const std::string right = std::move(items.back());
             items.pop_back();
-            const std::string on = item.on.empty() ? "true" : printed_expression(item.on, false);
+            const std::string on = item.on.empty() ? "true" : printed_expression(item.on);
             items.back() = "(" + items.back() + (item.kind == Item::left ? " LEFT" : "") + " JOIN " + right + " ON " + on + ")";
         }
         std::string text = " FROM ";
@@ -224,7 +221,7 @@ struct Printer {
     std::string printed_where() {
         std::vector<std::string> conditions;
         if (!plan.where.empty())
-            conditions.push_back(printed_expression(plan.where, false));
+            conditions.push_back(printed_expression(plan.where));
         for (const Exists &exists : plan.exists)
             if (!exists.is_value)
                 conditions.push_back(printed_exists(exists));
@@ -234,32 +231,31 @@ struct Printer {
         return text;
     }
 
-    std::string printed_filter(const Expression &filter, bool above) {
-        return filter.empty() ? "" : " FILTER (WHERE " + printed_expression(filter, above) + ")";
+    std::string printed_filter(const Expression &filter) {
+        return filter.empty() ? "" : " FILTER (WHERE " + printed_expression(filter) + ")";
     }
 
     std::string printed_aggregate(const Aggregate &aggregate) {
         return words.printed(aggregate.function) + (aggregate.distinct ? "(DISTINCT " : "(") +
-               (aggregate.argument.empty() ? "*" : printed_expression(aggregate.argument, false)) + ")" +
-               printed_filter(aggregate.filter, false);
+               (aggregate.argument.empty() ? "*" : printed_expression(aggregate.argument)) + ")" +
+               printed_filter(aggregate.filter);
     }
 
-    // FROM (SELECT .. GROUP BY ..) AS person WHERE ..
-    std::string printed_per_person(const PerPerson &per_person) {
+    std::string printed_people() {
         std::vector<std::string> outputs, keys;
-        for (const Column &column : per_person.person)
-            keys.push_back(printed_column(column.source, column.name));
-        for (std::size_t i = 0; i < keys.size(); i++)
-            outputs.push_back(keys[i] + " AS u" + std::to_string(i + 1));
-        for (std::size_t i = 0; i < per_person.carried.size(); i++) {
-            keys.push_back(printed_column(per_person.carried[i].source, per_person.carried[i].name));
-            outputs.push_back(keys.back() + " AS k" + std::to_string(i + 1));
-        }
-        for (std::size_t i = 0; i < per_person.aggregates.size(); i++)
-            outputs.push_back(printed_aggregate(per_person.aggregates[i]) + " AS c" + std::to_string(i + 1));
-        const std::string inner = "SELECT " + list_of(outputs) + printed_from() + printed_where() + " GROUP BY " + list_of(keys);
-        return " FROM (" + inner + ") AS person" +
-               (per_person.where.empty() ? "" : " WHERE " + printed_expression(per_person.where, true));
+        for (std::size_t i = 0; i < plan.keys.size(); i++)
+            outputs.push_back(printed_expression(plan.keys[i]) + " AS c" + std::to_string(i + 1));
+        const auto add_key = [&](std::string key) {
+            if (std::find(keys.begin(), keys.end(), key) == keys.end())
+                keys.push_back(std::move(key));
+        };
+        for (const std::vector<Column> *columns : {&plan.per_person->person, &plan.per_person->carried})
+            for (const Column &column : *columns)
+                add_key(printed_column(column.source, column.name));
+        for (const Expression &key : plan.per_person->keys)
+            add_key(printed_expression(key));
+        return "SELECT " + list_of(outputs) + printed_from() + printed_where() + " GROUP BY " + list_of(keys) +
+               (plan.per_person->where.empty() ? "" : " HAVING " + printed_expression(plan.per_person->where));
     }
 
     static std::string list_of(const std::vector<std::string> &texts) {
@@ -274,7 +270,7 @@ struct Printer {
         for (const Column &column : measure.person)
             texts.push_back(printed_column(column.source, column.name));
         for (const Expression &argument : measure.arguments)
-            texts.push_back(printed_expression(argument, plan.per_person.has_value()));
+            texts.push_back(printed_expression(argument));
         return texts;
     }
 
@@ -288,7 +284,7 @@ struct Printer {
     }
 
     std::string printed_measure(const Measure &measure) {
-        const std::string filter = printed_filter(measure.filter, plan.per_person.has_value());
+        const std::string filter = printed_filter(measure.filter);
         const std::string arguments = printed_arguments(measure);
         if (measure.kind == Kind::quantile && measure.fraction > 0 && measure.fraction < fraction_one)
             return "percentile_disc(" + printed_fraction(measure.fraction) + ") WITHIN GROUP (ORDER BY " + arguments + ")" +
@@ -304,12 +300,12 @@ struct Printer {
         for (const Expression &key : plan.keys)
             keys.push_back(key.size() == 1 && key.front().op == Op::constant
                                ? words.printed_constant(key.front(), true)
-                               : printed_expression(key, plan.per_person.has_value()));
+                               : printed_expression(key));
         outputs = keys;
         for (const Measure &measure : plan.measures)
             outputs.push_back(printed_measure(measure));
         return "SELECT " + list_of(outputs) +
-               (plan.per_person ? printed_per_person(*plan.per_person) : printed_from() + printed_where()) +
+               printed_from() + printed_where() +
                (keys.empty() ? "" : " GROUP BY " + list_of(keys));
     }
 };

@@ -20,16 +20,9 @@ struct Checker {
     }
     void check_column(const Column &column) const { check_source(column.source); }
 
-    bool is_carried(const Node &column) const {
-        const std::vector<Column> &carried = plan.per_person->carried;
-        return std::any_of(carried.begin(), carried.end(), [&](const Column &c) { return is_column(column, c); });
-    }
-
     void check_node(const Node &node, bool in_exists, bool above) const {
         if (node.op == Op::column)
             check_source(node.number);
-        if (node.op == Op::column && above && !is_carried(node))
-            refuse("a column does not stand above the rows of people");
         if ((node.op == Op::conjunction || node.op == Op::disjunction) && node.number < 2)
             refuse("a condition has too few parts");
         if ((node.op == Op::coalesce || node.op == Op::greatest || node.op == Op::least) && node.number == 0)
@@ -107,6 +100,8 @@ struct Checker {
             check_expression(aggregate.filter, false, false);
         }
         check_expression(per_person.where, false, true);
+        for (const Expression &key : per_person.keys)
+            check_expression(key, false, false);
     }
 
     void check_exists(const Exists &exists) const {
@@ -206,9 +201,14 @@ void check(const Plan &plan) {
     const Checker checker{plan};
     if (plan.sources.empty() || plan.sources.size() > most_sources)
         refuse("it has no source, or too many");
-    for (const Source &source : plan.sources)
+    for (const Source &source : plan.sources) {
         for (const Expression &column : source.columns)
             checker.check_expression(column, false, false);
+        if (source.people.size() > 1 || (!source.people.empty() && !source.people.front().per_person))
+            refuse("a sub-SELECT has no rows of people");
+        else if (!source.people.empty())
+            check(source.people.front());
+    }
     checker.check_from();
     checker.check_expression(plan.where, false, false);
     for (const Exists &exists : plan.exists)

@@ -28,7 +28,7 @@ struct Type {
 };
 
 enum class Op : std::uint8_t {
-    column,        // of source `number`; its name is `text`
+    column,        // of source `number`; its name is `text`, of a sub-SELECT "c" and its number
     constant,      // `text`, read by the input function of `type`, or NULL if `flag`
     person_column, // aggregate `number` of one person's rows
     exists,        // whether sub-SELECT `number` has a row
@@ -73,10 +73,13 @@ using Expression = std::vector<Node>;
 
 // ---- the plan ------------------------------------------------------------------------------------------------------
 
+struct Plan;
+
 struct Source {
     Name name; // of a restricted view, or of a public table
     bool is_public = false;
     std::vector<Expression> columns; // of rows that the statement passes, which have no name: arrays, each a constant
+    std::vector<Plan> people; // one: a sub-SELECT with rows of people, whose columns are its keys; else none
 };
 
 struct Column {
@@ -115,6 +118,7 @@ struct PerPerson {
     std::vector<Column> carried; // columns with one value for a person, in the order of their bytes
     std::vector<Aggregate> aggregates;
     Expression where;
+    std::vector<Expression> keys; // of a source: what else its rows are told apart by
 };
 
 enum class Kind : std::uint8_t { rows, present, people, values, sum, pair, triple, products, moments, quantile };

@@ -155,4 +155,25 @@ const char *alias_of(const Leaf *leaf, const Source &source) {
     return leaf->nsources > 1 ? psprintf("%s.", quote_identifier(entry->eref->aliasname)) : "";
 }
 
+bool are_unit_of_people(const Source &source, const List *columns) {
+    List *numbers = NIL;
+    ListCell *cell;
+    foreach (cell, source.people->per_unit->unit)
+        numbers = lappend_int(numbers, column_number(source.varno, static_cast<AttrNumber>(lfirst_int(cell))));
+    return columns != NIL && list_difference_int(numbers, columns) == NIL && list_difference_int(columns, numbers) == NIL;
+}
+
+// ---- columns of tables ----------------------------------------------------------------------------------------------
+
+bool is_table_column(const Leaf *leaf, Node *node) {
+    const Source *source = IsA(node, Var) ? source_of(leaf, static_cast<int>(castNode(Var, node)->varno)) : nullptr;
+    return IsA(node, Var) && castNode(Var, node)->varno != unit_varno && (source == nullptr || source->people == nullptr);
+}
+
+Var *argument_column(const Leaf *leaf, Node *argument) {
+    while (IsA(argument, RelabelType))
+        argument = reinterpret_cast<Node *>(castNode(RelabelType, argument)->arg);
+    return is_table_column(leaf, argument) ? castNode(Var, argument) : nullptr;
+}
+
 } // namespace dp::query

@@ -36,4 +36,12 @@ const char *count_of_units_now(Oid view, const char *source);
 // Returns what stands before the columns of a source in the statement: its alias with a dot where several are joined, else nothing.
 const char *alias_of(const Leaf *leaf, const Source &source);
 
+// Whether these columns are those of the unit of a sub-SELECT with rows of units.
+bool are_unit_of_people(const Source &source, const List *columns);
+
+// Whether it is a column of a table, of which something may be declared; not one that a sub-SELECT computes.
+bool is_table_column(const Leaf *leaf, Node *node);
+// Returns the column that an argument is, seen through relabelings; null: it is an expression.
+Var *argument_column(const Leaf *leaf, Node *argument);
+
 } // namespace dp::query

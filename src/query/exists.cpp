@@ -154,7 +154,7 @@ static void add_source(const Reading *reading, const RangeTblEntry *entry) {
     border::set_permission(reading->query, own, 0); // the sub-SELECT's own are checked
     const int varno = list_length(reading->query->rtable);
     const bool is_public = !OidIsValid(catalog::table_of_facade(entry->relid));
-    leaf->sources[leaf->nsources++] = Source{entry->relid, varno, is_public, false, true, InvalidOid, nullptr};
+    leaf->sources[leaf->nsources++] = Source{entry->relid, varno, is_public, false, true, InvalidOid, nullptr, nullptr};
 }
 
 namespace {

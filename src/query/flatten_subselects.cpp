@@ -212,7 +212,7 @@ static Node *numbered(Node *node, const List *facades) {
     return node;
 }
 
-Node *on_facades(Node *node, const Level *level, const Folded *folded, ParseState *source, bool *sublinks) {
+static Node *on_facades(Node *node, const Level *level, const Folded *folded, ParseState *source, bool *sublinks) {
     return numbered(put_in_place(node, level->query, folded->places, source, sublinks), folded->facades);
 }
 
@@ -231,7 +231,8 @@ struct Fold {
 };
 } // namespace
 
-static From fold_level(const Level *level, Fold *outer, List **places);
+static From fold_items(const Level *level, Fold *outer, List **places);
+static Folded fold_at(const Level *level, const Level *answer, List *with, ParseState *source);
 
 [[noreturn]] static void refuse_other(const Fold *fold) {
     if (fold->single)
@@ -264,14 +265,15 @@ static char *name_of(const Fold *fold, const RangeTblEntry *entry) {
     return fold->name != nullptr ? fold->name : entry->alias != nullptr ? entry->alias->aliasname : nullptr;
 }
 
-// A facade, or a public table. rows: what is passed in its place, or null.
-static From fold_source(Fold *fold, Oid relation, RangeTblEntry *rows, int index) {
+// A facade, or a public table; or a sub-SELECT with rows of units. rows: what is passed in its place, or null.
+static From fold_source(Fold *fold, Oid relation, RangeTblEntry *rows, int index, Query *people = nullptr) {
     check_sources(list_length(fold->all->facades) + 1);
     auto *ref = makeNode(RangeTblRef);
     ref->rtindex = list_length(fold->all->facades) + 1;
     add_place(fold, index)->varno = first_varno + ref->rtindex - 1;
     fold->all->facades = lappend_oid(fold->all->facades, relation);
     fold->all->rows = lappend(fold->all->rows, rows);
+    fold->all->people = lappend(fold->all->people, people);
     fold->all->names = lappend(fold->all->names, name_of(fold, rt_fetch(index, fold->level->query->rtable)));
     return From{list_make1(ref), nullptr};
 }
@@ -313,6 +315,29 @@ static From fold_passed(Fold *fold, int index) {
 
 static bool fold_sub_selects(Node *node, void *context);
 
+// Nothing refers to it any more: it is no question of its own.
+static void forget_query(CommonTableExpr *cte) {
+    auto *query = makeNode(Query);
+    query->commandType = CMD_SELECT;
+    query->canSetTag = true;
+    query->jointree = makeFromExpr(NIL, nullptr);
+    cte->ctequery = reinterpret_cast<Node *>(query);
+}
+
+// Ends at a sub-SELECT with rows of units, which has what it reads folded by itself.
+static From fold_people(Fold *fold, const Level *below, int index) {
+    const RangeTblEntry *entry = rt_fetch(index, fold->level->query->rtable);
+    const Level own = {copyObject(below->query), below->outer};
+    border::flatten_grouping(own.query);
+    check_per_unit(own.query, fold->source);
+    const Folded folded = fold_at(&own, fold->all->level, fold->all->with, fold->source);
+    fold->all->with = folded.with;
+    fold->all->views.entries = list_concat(folded.views.entries, fold->all->views.entries);
+    fold->all->views.infos = list_concat(folded.views.infos, fold->all->views.infos);
+    fold->all->views.add(fold->level->query, entry, below->query);
+    return fold_source(fold, InvalidOid, nullptr, index, people_query(own.query, &folded, entry->eref->colnames));
+}
+
 static From fold_item(const RangeTblRef *ref, bool nullable, void *context) {
     check_stack_depth();
     auto *fold = static_cast<Fold *>(context);
@@ -333,9 +358,10 @@ static From fold_item(const RangeTblRef *ref, bool nullable, void *context) {
         return fold_passed(fold, ref->rtindex);
     Fold inner = *fold;
     inner.name = fold->name != nullptr ? fold->name : entry->eref->aliasname;
+    CommonTableExpr *cte = nullptr;
     if (entry->rtekind == RTE_CTE) {
         const Level *owner = nullptr;
-        CommonTableExpr *cte = find_cte(entry, level, &owner);
+        cte = find_cte(entry, level, &owner);
         if (cte == nullptr)
             refuse_other(fold);
         if (cte->cterecursive)
@@ -344,12 +370,23 @@ static From fold_item(const RangeTblRef *ref, bool nullable, void *context) {
     }
     Level below = query_of(entry, level);
     Query *query = below.query;
+    if (query != nullptr && aggregates(query) && reads_rows(&below) && has_rows_of_units(&below)) {
+        const From from = fold_people(&inner, &below, ref->rtindex);
+        fold->places = inner.places;
+        if (cte != nullptr && inner.dropped)
+            forget_query(cte);
+        return from;
+    }
+    if (query != nullptr && aggregates(query) && reads_rows(&below))
+        refuse_part("a join with a sub-SELECT that aggregates people together",
+                    "Group it by the columns that name a person as well; or ask both by themselves, and join the answers.",
+                    fold->source, fold->location);
     if (query == nullptr ||
         aggregates(query)) // the rows are in an entry that a rule has left behind, or in another item
         refuse_other(fold);
     check_projection(query, fold->source);
     List *places = NIL;
-    From from = fold_level(&below, &inner, &places);
+    From from = fold_items(&below, &inner, &places);
     bool sublinks = false; // shape refuses those that are used and have no other form than theirs
     Place *place = add_place(fold, ref->rtindex);
     Node *columns = with_own_values(reinterpret_cast<Node *>(query->targetList), &below, fold->all->level);
@@ -465,7 +502,7 @@ static bool fold_used(Node *node, void *context) {
     return border::walk_expression(node, fold_used, context);
 }
 
-void fold_tests(Query *query, Folded *folded) {
+static void fold_tests(Query *query, Folded *folded) {
     Tests tests = {folded, NIL};
     for (auto *clause : border::each<SortGroupClause>(query->groupClause))
         (void)find_sub_selects(get_sortgroupclause_expr(clause, query->targetList), &tests.of_keys);
@@ -487,7 +524,7 @@ static int location_of_join(const List *items) {
     return join != nullptr && IsA(join, JoinExpr) ? exprLocation(join->quals) : -1;
 }
 
-static From fold_level(const Level *level, Fold *outer, List **places) {
+static From fold_items(const Level *level, Fold *outer, List **places) {
     List *items = level->query->jointree->fromlist;
     Fold fold = {level,
                  outer->source,
@@ -513,20 +550,39 @@ static void number_conditions(Node *item, const List *facades) {
         (void)numbered(join->quals, facades);
 }
 
-Folded fold_from(const Level *level, const Level *answer, ParseState *source) {
+static Folded fold_from(const Level *level, const Level *answer, List *with, ParseState *source) {
     Folded folded = {};
     folded.level = answer;
+    folded.with = with;
     Fold outermost = {};
     outermost.source = source;
     outermost.dropped = true;
     outermost.all = &folded;
     outermost.single = true;
-    From from = fold_level(level, &outermost, &folded.places);
+    From from = fold_items(level, &outermost, &folded.places);
     folded.items = from.items;
     folded.condition = numbered(from.where, folded.facades);
     for (auto *part : border::each<Node>(folded.items))
         number_conditions(part, folded.facades);
     return folded;
+}
+
+// The facades are varno 1, 2, ... from here on. with: queries that the answer has already.
+static Folded fold_at(const Level *level, const Level *answer, List *with, ParseState *source) {
+    Query *query = level->query;
+    Folded folded = fold_from(level, answer, with, source);
+    Node *targets = with_own_values(reinterpret_cast<Node *>(query->targetList), level, answer);
+    query->targetList = reinterpret_cast<List *>(targets);
+    query->havingQual = with_own_values(query->havingQual, level, answer);
+    fold_tests(query, &folded);
+    query->targetList = reinterpret_cast<List *>(on_facades(targets, level, &folded, source, &query->hasSubLinks));
+    query->havingQual = on_facades(query->havingQual, level, &folded, source, &query->hasSubLinks);
+    query->jointree->quals = folded.condition;
+    return folded;
+}
+
+Folded fold_level(const Level *level, ParseState *source) {
+    return fold_at(level, level, NIL, source);
 }
 
 } // namespace dp::query

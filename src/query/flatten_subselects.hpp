@@ -10,7 +10,8 @@ namespace dp::query {
 // The facades stand as varno 1, 2, ... in the items, the condition and all that on_facades has seen.
 struct Folded {
     const Level *level;        // at which the answer will stand, with what the statement evaluates for it (query/own_values)
-    List *facades;             // oid: of the varnos
+    List *facades;             // oid: of the varnos; InvalidOid: a sub-SELECT with rows of units, or rows that are passed
+    List *people;              // Query *: these, as they stand in the leaf (query/leaf_from); null: a facade
     List *names;               // char *: what the level calls them; null: by their own names
     List *rows;                // RangeTblEntry *: of a leaf, where rows are passed in place of a facade (query/passed_rows); or null
     List *with;                // CommonTableExpr *: where these come from
@@ -20,19 +21,19 @@ struct Folded {
     border::PassedViews views; // on the way; not read, their permissions are checked
 };
 
+// Checks what stands in a sub-SELECT with rows of units beside aggregates. Errors: 0A000 with the part that may not.
+void check_per_unit(const Query *below, ParseState *source);
+// Returns it, folded, as it stands in the leaf (query/leaf_from): without parts that do not matter there. names: String *, of its columns, where
+// people look; they become different.
+Query *people_query(const Query *level, const Folded *folded, const List *names);
+
 // A relation as it stands in a leaf. name: its alias, or null.
 RangeTblEntry *source_entry(Oid source, char *name);
 
-// Folds the FROM of a level that reads rows; 0A000 with the part that stands between it and facades; 54000: more of them than
-// max_sources. The CTEs that it references lose a reference. answer: the level at which the answer will stand.
-Folded fold_from(const Level *level, const Level *answer, ParseState *source);
-
-// References to the items of FROM, in an expression or a list of them, become columns of the facades; in place or copied.
-Node *on_facades(Node *node, const Level *level, const Folded *folded, ParseState *source, bool *sublinks);
-
-// Sub-SELECTs of EXISTS and IN in what is grouped by and in aggregates, over facades and public tables: they stand in the leaf as
-// relations. In place.
-void fold_tests(Query *query, Folded *folded);
+// Folds a level that reads rows onto facades, in place; 0A000 with the part that stands between it and facades; 54000: more of them than
+// max_sources. The CTEs that it references lose a reference. Sub-SELECTs of EXISTS and IN in what is grouped by and in aggregates, over
+// facades and public tables, stand in it as relations.
+Folded fold_level(const Level *level, ParseState *source);
 
 // 54001: too many parts, once references to an entry become what its columns are. columns: TargetEntry *.
 void check_opened(Node *node, int index, List *columns, ParseState *source);

@@ -145,10 +145,22 @@ struct Reading {
                 reading->source, -1);
 }
 
+// Tells a sub-SELECT that aggregates.
+static bool is_people(const RangeTblEntry *entry) {
+    return entry->rtekind == RTE_SUBQUERY && !entry->lateral &&
+           (entry->subquery->hasAggs || entry->subquery->groupClause != NIL || entry->subquery->groupingSets != NIL);
+}
+
 static From read_item(const RangeTblRef *ref, bool nullable, void *context) {
     auto *reading = static_cast<const Reading *>(context);
     Leaf *leaf = reading->leaf;
     const RangeTblEntry *entry = rt_fetch(ref->rtindex, reading->query->rtable);
+    if (is_people(entry)) {
+        check_sources(leaf->nsources + 1);
+        leaf->sources[leaf->nsources++] = Source{
+            InvalidOid, ref->rtindex, false, nullable, false, InvalidOid, nullptr, read_people(entry->subquery, reading->source)};
+        return From{list_make1(copyObject(const_cast<RangeTblRef *>(ref))), nullptr};
+    }
     const bool passed = !reading->single && is_passed_rows(entry);
     if (!passed && entry->rtekind != RTE_RELATION)
         refuse_item(reading, "FROM anything but a restricted view");
@@ -167,7 +179,7 @@ static From read_item(const RangeTblRef *ref, bool nullable, void *context) {
     check_sources(leaf->nsources + 1);
     leaf->sources[leaf->nsources++] = Source{
         entry->relid,          ref->rtindex, is_public, nullable, false, border::permission_of(reading->query, entry).role,
-        passed ? entry : nullptr};
+        passed ? entry : nullptr, nullptr};
     auto *own = makeNode(RangeTblRef);
     own->rtindex = ref->rtindex;
     return From{list_make1(own), nullptr};
@@ -188,7 +200,7 @@ void read_sources(Leaf *leaf, Query *query, ParseState *source) {
     leaf->where = from.where;
     for (int i = leaf->nsources; --i >= 0;)
         if (!leaf->sources[i].is_public)
-            leaf->view = leaf->sources[i].relation;
+            leaf->view = leaf->sources[i].people != nullptr ? leaf->sources[i].people->view : leaf->sources[i].relation;
     leaf->njoined = leaf->nsources;
     if (!OidIsValid(leaf->view))
         refuse_relation(leaf->sources[0].relation);

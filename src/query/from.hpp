@@ -44,4 +44,9 @@ List *conditions_of(const List *items);
 // Adds a condition on a source to the ON of the outer join on whose nullable side it stands. True: there is none, it belongs to WHERE.
 bool add_condition(const List *items, int varno, Node *condition);
 
+// Reads a sub-SELECT that is a source of a leaf (query/per_unit). Its keys are its columns, over what it aggregates, Vars of unit_varno, and over
+// columns of what it reads. How many rows a unit has of it is for rows::prepare to say. 0A000: it does not group by the columns of a unit; an
+// aggregate that has no bounded result, or that depends on the order of rows.
+Leaf *read_people(Query *below, ParseState *source);
+
 } // namespace dp::query

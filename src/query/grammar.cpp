@@ -14,7 +14,6 @@
 #include "query/two_columns.hpp"
 #include "query/limits.hpp"
 #include "query/interval_marks.hpp"
-#include "query/per_unit.hpp"
 #include "query/percentile.hpp"
 #include "query/public_view.hpp"
 #include "query/hints.hpp"
@@ -48,12 +47,6 @@ static bool identify(const Aggref *call, privacy::Aggregate *fn) {
     else
         return false;
     return true;
-}
-
-Var *argument_column(Node *argument) {
-    while (IsA(argument, RelabelType))
-        argument = reinterpret_cast<Node *>(castNode(RelabelType, argument)->arg);
-    return IsA(argument, Var) && castNode(Var, argument)->varno != unit_varno ? castNode(Var, argument) : nullptr;
 }
 
 // percentile_cont takes double precision, and the parser casts other numbers to it, which keeps their order: the grid is that of
@@ -117,7 +110,7 @@ static const char *count_of_any_units(const Leaf *leaf) {
     for (int i = 0; i < leaf->nsources; i++) {
         const Source &source = leaf->sources[i];
         const char *people =
-            source.is_public || source.tested ? nullptr : count_of_units_now(source.relation, alias_of(leaf, source));
+            source.is_public || source.tested || source.people != nullptr ? nullptr : count_of_units_now(source.relation, alias_of(leaf, source));
         if (people != nullptr)
             return people;
     }
@@ -127,7 +120,11 @@ static const char *count_of_any_units(const Leaf *leaf) {
 // The source whose units these columns are; null: of none.
 static const Source *source_of_units(const Leaf *leaf, const List *columns) {
     const Source *source = source_of_columns(leaf, columns);
-    return source != nullptr && !source->is_public && count_units_now(source->relation, columns) ? source : nullptr;
+    if (source == nullptr || source->is_public)
+        return nullptr;
+    return source->people != nullptr ? (are_unit_of_people(*source, columns) ? source : nullptr)
+           : count_units_now(source->relation, columns) ? source
+                                                        : nullptr;
 }
 
 // count(DISTINCT x) of anything but the columns that are the unit.
@@ -177,9 +174,10 @@ static int place_of_argument(const Met *met, Node *argument, privacy::Aggregate 
 
 // The argument of an aggregate: a column, or an expression. count(expression) has one where the same is summed as well, so that
 // both are of one measure; of its own it counts the rows where it is there.
-static void set_argument(const Met *met, Aggregate *aggregate, const Aggref *call, Expr **filter, ParseState *source) {
+static void set_argument(const Leaf *leaf, const Met *met, Aggregate *aggregate, const Aggref *call, Expr **filter,
+                         ParseState *source) {
     Node *argument = argument_of(call);
-    if (Var *column = argument_column(argument)) {
+    if (Var *column = argument_column(leaf, argument)) {
         check_condition(reinterpret_cast<Node *>(column), source);
         aggregate->column = column;
         return;
@@ -198,7 +196,7 @@ static void add_argument(const Leaf *leaf, Met *met, const Aggref *call, ParseSt
         (fn == privacy::Aggregate::count && !counts_values(leaf, call)))
         return;
     Node *argument = argument_of(call);
-    if (argument_column(argument) != nullptr || place_of_argument(met, argument, fn) >= 0)
+    if (argument_column(leaf, argument) != nullptr || place_of_argument(met, argument, fn) >= 0)
         return;
     check_clauses(leaf, call, source);
     check_condition(privacy::is_joint(fn) ? reinterpret_cast<Node *>(joint_parts(argument)) : argument, source);
@@ -221,7 +219,7 @@ static void add_aggregate(Leaf *leaf, Met *met, Aggref *call, ParseState *source
     Expr *filter = call->aggfilter;
     if (counts_values(leaf, call)) {
         aggregate->fn = privacy::Aggregate::count_values;
-        set_argument(met, aggregate, call, &filter, source);
+        set_argument(leaf, met, aggregate, call, &filter, source);
     } else if (call->aggdistinct != NIL) {
         List *counted = counted_columns(call);
         leaf->counted = list_append_unique(leaf->counted, counted);
@@ -231,7 +229,7 @@ static void add_aggregate(Leaf *leaf, Met *met, Aggref *call, ParseState *source
     } else if (fn == privacy::Aggregate::count && counts_rows(call))
         aggregate->fn = privacy::Aggregate::count_star;
     else if (fn != privacy::Aggregate::count_star)
-        set_argument(met, aggregate, call, &filter, source);
+        set_argument(leaf, met, aggregate, call, &filter, source);
     aggregate->filter = filter_index(met, filter, source);
 }
 
@@ -252,8 +250,7 @@ static void check_level(const Query *query, ParseState *source) {
               source, -1);
 }
 
-// Expressions over joins' columns become such over columns of the sources.
-static void open_from(Leaf *leaf, Query *query, bool of_unit, ParseState *source) {
+void open_from(Leaf *leaf, Query *query, bool of_unit, ParseState *source) {
     leaf->query = query;
     if (list_length(query->rtable) > 1) {
         query->targetList =
@@ -265,15 +262,15 @@ static void open_from(Leaf *leaf, Query *query, bool of_unit, ParseState *source
     read_tests(leaf, query, of_unit, source);
 }
 
-static void open_level(Leaf *leaf, Query *query, ParseState *source) {
-    Query *below = per_unit_query(query);
-    if (below == nullptr)
-        return open_from(leaf, query, false, source);
-    border::flatten_grouping(below);
-    check_per_unit(below, source);
-    open_from(leaf, below, true, source);
-    read_per_unit(leaf, query, below, source);
-    check_condition(leaf->per_unit->where, source);
+void check_conditions(const Leaf *leaf, ParseState *source) {
+    check_condition(leaf->where, source);
+    check_condition(reinterpret_cast<Node *>(conditions_of(leaf->from)), source);
+    for (auto *semi : border::each<const SemiJoin>(leaf->semi_joins)) {
+        check_condition(semi->condition, source);
+        check_condition(semi->unless, source);
+    }
+    if (leaf->per_unit != nullptr)
+        check_condition(leaf->per_unit->where, source);
 }
 
 // Checks that a key's type has an order: groups are matched and sorted by its default btree operators. For an expression, where
@@ -292,7 +289,7 @@ static void add_key(Leaf *leaf, const Query *query, SortGroupClause *clause, Par
     check_condition(expression, source);
     check_key_type(expression, source);
     AttrNumber attno = InvalidAttrNumber;
-    if (IsA(expression, Var) && castNode(Var, expression)->varno != unit_varno)
+    if (is_table_column(leaf, expression))
         attno = column_number(castNode(Var, expression));
     leaf->keys[leaf->nkeys++] =
         Key{expression, attno, exprType(expression), exprTypmod(expression), exprCollation(expression), clause};
@@ -370,7 +367,7 @@ Leaf *check_leaf(const Query *written, ParseState *source) {
     Query *query = with_public_views_open(written);
     border::flatten_grouping(query);
     check_level(query, source);
-    open_level(leaf, query, source);
+    open_from(leaf, query, false, source);
     check_outputs(list_length(query->targetList)); // the keys are among them
     int size = list_length(query->targetList) + list_length(query->groupClause);
     leaf->keys = static_cast<Key *>(palloc0(sizeof(Key) * (size + 1)));
@@ -378,13 +375,7 @@ Leaf *check_leaf(const Query *written, ParseState *source) {
     leaf->outputs = static_cast<Output *>(palloc0(sizeof(Output) * (size + 1)));
     if (!query->hasAggs && query->groupClause == NIL)
         refuse_right(private_rows, rows_remedy);
-    check_condition(leaf->where, source);
-    List *conditions = conditions_of(leaf->from);
-    check_condition(reinterpret_cast<Node *>(conditions), source);
-    for (auto *semi : border::each<const SemiJoin>(leaf->semi_joins)) {
-        check_condition(semi->condition, source);
-        check_condition(semi->unless, source);
-    }
+    check_conditions(leaf, source);
     for (auto *clause : border::each<SortGroupClause>(query->groupClause))
         add_key(leaf, query, clause, source);
     add_outputs(leaf, query, source);

@@ -12,8 +12,10 @@ namespace dp::query {
 // that is no facade). `source` may be null.
 Leaf *check_leaf(const Query *written, ParseState *source);
 
-// Returns the column under relabelings (varchar as text, a domain as its base type); null if the argument is anything else.
-Var *argument_column(Node *argument);
+// Reads FROM and WHERE. Expressions over joins' columns become such over columns of the sources. of_unit: of a sub-SELECT with rows of units.
+void open_from(Leaf *leaf, Query *query, bool of_unit, ParseState *source);
+// Checks the conditions of FROM, WHERE and sub-SELECTs, and of HAVING.
+void check_conditions(const Leaf *leaf, ParseState *source);
 
 // Whether min, max or a percentile is asked for.
 bool asks_quantile(const Leaf *leaf);

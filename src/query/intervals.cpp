@@ -1,5 +1,6 @@
 #include "query/intervals.hpp"
 
+#include "border/each.hpp"
 #include "border/scope.hpp"
 #include "query/aggregate_rewrites.hpp"
 
@@ -8,7 +9,7 @@ namespace dp::query {
 namespace {
 // Where an expression stands.
 struct Stand {
-    const Query *below; // its columns are of this query; null: of tables
+    const List *people; // Query *, by varno; null: a table
     Index level;        // sublinks below the level of the columns
 };
 } // namespace
@@ -118,15 +119,36 @@ static Node *seconds_of_null_if(const NullIfExpr *choice, const Stand &stand) {
     return seconds->args == NIL ? nullptr : reinterpret_cast<Node *>(seconds);
 }
 
-// A column of the sub-SELECT with one row for each unit is what stands there.
+// Returns the number of the column that a sub-SELECT shows an expression by: one that it has, or one more.
+static AttrNumber number_of_column(Query *below, Node *expression) {
+    AttrNumber last = 0;
+    for (auto *target : border::each<TargetEntry>(below->targetList)) {
+        if (!target->resjunk && equal(target->expr, expression))
+            return target->resno;
+        last = static_cast<AttrNumber>(last + (target->resjunk ? 0 : 1));
+    }
+    auto *shown = makeTargetEntry(reinterpret_cast<Expr *>(expression), last + 1, psprintf("seconds_%d", last + 1), false);
+    below->targetList = list_insert_nth(below->targetList, last, shown);
+    ListCell *cell;
+    foreach (cell, below->targetList)
+        lfirst_node(TargetEntry, cell)->resno = static_cast<AttrNumber>(foreach_current_index(cell) + 1);
+    return shown->resno;
+}
+
+// A column of a sub-SELECT with rows of units is what stands there, in seconds.
 static Node *seconds_of_column(Var *column, const Stand &stand) {
-    if (stand.below == nullptr || column->varno != 1 || column->varlevelsup != stand.level || column->varattno <= 0 ||
-        column->varattno > list_length(stand.below->targetList))
+    if (column->varno > list_length(stand.people) || column->varlevelsup != stand.level)
         return nullptr;
-    const auto *target = static_cast<const TargetEntry *>(list_nth(stand.below->targetList, column->varattno - 1));
-    if (seconds_of(reinterpret_cast<Node *>(target->expr), {nullptr, 0}) == nullptr)
+    auto *below = static_cast<Query *>(list_nth(stand.people, column->varno - 1));
+    if (below == nullptr || column->varattno <= 0 || column->varattno > list_length(below->targetList))
         return nullptr;
-    return epoch_of(reinterpret_cast<Node *>(column));
+    const auto *target = list_nth_node(TargetEntry, below->targetList, column->varattno - 1);
+    Node *seconds = seconds_of(reinterpret_cast<Node *>(target->expr), {NIL, 0});
+    if (seconds == nullptr)
+        return nullptr;
+    const AttrNumber number = number_of_column(below, seconds);
+    return reinterpret_cast<Node *>(makeVar(static_cast<int>(column->varno), number, exprType(seconds), exprTypmod(seconds),
+                                            exprCollation(seconds), column->varlevelsup));
 }
 
 static Node *seconds_of(Node *interval, const Stand &stand) {
@@ -234,15 +256,15 @@ static Node *in_seconds(const Call &call, void *context) {
         if (aggregate->aggfnoid != pair.intervals)
             continue;
         auto *interval = reinterpret_cast<Node *>(linitial_node(TargetEntry, aggregate->args)->expr);
-        Node *seconds = seconds_of(interval, {static_cast<const Query *>(context), aggregate->agglevelsup});
+        Node *seconds = seconds_of(interval, {static_cast<const List *>(context), aggregate->agglevelsup});
         Aggref *numbers = seconds == nullptr ? nullptr : over_seconds(aggregate, pair, seconds);
         return numbers == nullptr ? nullptr : as_interval(with_mark(call.mark, reinterpret_cast<Node *>(numbers)));
     }
     return nullptr;
 }
 
-void ask_seconds(Query *query, const Query *below) {
-    say_aggregates(query, in_seconds, const_cast<Query *>(below));
+void ask_seconds(Query *query, const List *people) {
+    say_aggregates(query, in_seconds, const_cast<List *>(people));
 }
 
 } // namespace dp::query

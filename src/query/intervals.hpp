@@ -6,8 +6,8 @@
 
 namespace dp::query {
 
-// In place: sum, avg, min, max and percentiles. below: what the query reads, with one row for each unit; or null.
-void ask_seconds(Query *query, const Query *below);
+// In place: sum, avg, min, max and percentiles. people: Query *, of the sources those that have rows of units; null: a relation.
+void ask_seconds(Query *query, const List *people);
 
 // Returns the aggregate below a node that makes an interval of it; any other node as it is.
 Node *before_interval(Node *node);

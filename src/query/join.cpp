@@ -140,8 +140,15 @@ static Known known_columns(const Links *links, int target, SourceSet known, Sour
 
 // Whether one row at most is there for values of the unit and of rows of `known`.
 static bool is_determined(const Links *links, int target, const Known &known) {
-    return known.n > 0 && links->sources[target].source->rows == nullptr && // no key says what is passed
-           catalog::covers_key(links->sources[target].relation, known.n, known.columns);
+    const Linked &source = links->sources[target];
+    if (source.source->rows != nullptr) // no key says what is passed
+        return false;
+    if (source.key == NIL)
+        return known.n > 0 && catalog::covers_key(source.relation, known.n, known.columns);
+    List *columns = NIL;
+    for (int i = 0; i < known.n; i++)
+        columns = lappend_int(columns, known.columns[i]);
+    return list_difference_int(source.key, columns) == NIL;
 }
 
 constexpr int64 most_rows = int64{1} << 40; // beyond it is not told how many

@@ -13,8 +13,10 @@ namespace dp::query {
 // Limits the sources of a leaf. Joins and tests of EXISTS are at most seven more entries of its range table.
 constexpr int max_sources = 8;
 
-// One item of FROM: a facade, or a public table. Columns of it are Vars with this varno, all of level 0; the internal
-// statement has the table behind it at the same place.
+struct Leaf;
+
+// One item of FROM: a facade, a public table, or a sub-SELECT with rows of units. Columns of it are Vars with this varno, all of level 0;
+// the internal statement has what is behind it at the same place.
 struct Source {
     Oid relation;   // the restricted view; of a public source the table
     int varno;      // in the range table of Leaf::query
@@ -23,6 +25,7 @@ struct Source {
     bool tested;    // only sub-SELECTs read it: it is in no item of FROM, and stands behind those that are
     Oid reader;     // of a public source: whose rights read it before the charge; InvalidOid: those of whoever asks
     const RangeTblEntry *rows; // public ones that the statement passes (query/passed_rows); null: those of `relation`
+    Leaf *people;   // the sub-SELECT, whose columns are its keys (query/per_unit); null: a relation. It has none
 };
 
 // A column of a leaf's sources as one number: that of its table where it is of the first entry, as in every leaf over one facade.
@@ -104,7 +107,7 @@ struct SemiJoin {
     List *present;    // Node *: of these none may be NULL, or the test might be
 };
 
-// Between the rows and the leaf one row for each unit (query/per_unit): a varno that no entry of a range table has.
+// A sub-SELECT with rows of units (query/per_unit) aggregates these columns: a varno that no entry of a range table has.
 constexpr int unit_varno = 2 * max_sources;
 
 struct PerUnit {
@@ -112,6 +115,7 @@ struct PerUnit {
     List *keys;    // Node *: over the sources, what it is grouped by beside the unit's columns
     List *carried; // Var *: columns of the sources that stand above it as they are; distinct
     Node *where;   // which units there are: over these, or null
+    List *unit;    // int: of a source, the numbers of its columns that are the unit's; what it does not show comes behind its keys
 };
 
 struct Leaf {
@@ -133,8 +137,7 @@ struct Leaf {
     List *semi_joins;      // SemiJoin *: what stands beside it, and tests (query/exists)
     int noutputs;
     Output *outputs;
-    PerUnit *
-        per_unit; // keys, arguments, filters and its `where` are over Vars of unit_varno, by the place of the column, and what it carries; or null
+    PerUnit *per_unit; // of a sub-SELECT with rows of units: keys and its `where` are over Vars of unit_varno, and what it carries; or null
     List *counted; // List * of int: the columns (column_number) of each count(DISTINCT ..); NIL: none is asked for
     Limits limits; // of whoever asks
 };

@@ -42,11 +42,11 @@ static bool reads_rows_of(const Level *level, List **seen) {
         if (OidIsValid(catalog::expanded_facade(entry)))
             return true;
         Level below = query_of(entry, level);
-        // HAVING without an aggregate makes one row of whatever stands below.
-        if (below.query == nullptr || aggregates(below.query) || below.query->havingQual != nullptr ||
-            list_member_ptr(*seen, below.query))
+        if (below.query == nullptr || list_member_ptr(*seen, below.query))
             continue;
-        if (reads_rows_of(&below, seen))
+        // HAVING without an aggregate makes one row of whatever stands below.
+        const bool grouped = aggregates(below.query) || below.query->havingQual != nullptr;
+        if (reads_rows_of(&below, seen) && (!grouped || (!entry->lateral && has_rows_of_units(&below))))
             return true;
         if (entry->rtekind == RTE_CTE)
             *seen = lappend(*seen, below.query);

@@ -179,6 +179,11 @@ void apply_links(const Links *links, const JoinExpr *on, SourceSet among, int *l
 // ---- refusals ------------------------------------------------------------------------------------------------------
 
 static const char *column_text(const Linked &of, AttrNumber column) {
+    if (of.source->people != nullptr)
+        return psprintf("%s.%s", quote_identifier(of.entry->eref->aliasname),
+                        column > of.source->people->nkeys
+                            ? "UNIT"
+                            : quote_identifier(strVal(list_nth(of.entry->eref->colnames, column - 1))));
     return psprintf("%s.%s", quote_identifier(get_rel_name(of.source->relation)),
                     quote_identifier(get_attname(of.relation, column, false)));
 }
@@ -194,6 +199,8 @@ static const char *equality_text(const Linked &a, const AttrNumber *of_a, const 
 static const char *collation_text(const Linked &a, AttrNumber of_a, const Linked &b, AttrNumber of_b) {
     Oid type, one, other;
     int32 typmod;
+    if (a.source->people != nullptr || b.source->people != nullptr)
+        return nullptr;
     get_atttypetypmodcoll(b.relation, of_b, &type, &typmod, &other);
     get_atttypetypmodcoll(a.relation, of_a, &type, &typmod, &one);
     if (one == other || one == DEFAULT_COLLATION_OID || other == DEFAULT_COLLATION_OID)
@@ -227,6 +234,22 @@ static const char *way_text(const Linked &of) {
     return of.path->direct ? nullptr : catalog::qualified_name(of.path->parent_relation);
 }
 
+// Tells a sub-SELECT that does not show whose its rows are.
+static bool hides_unit(const Linked &of) {
+    ListCell *cell;
+    foreach (cell, of.source->people == nullptr ? NIL : of.source->people->per_unit->unit)
+        if (lfirst_int(cell) > of.source->people->nkeys)
+            return true;
+    return false;
+}
+
+static bool hides_unit_of_any(const Links *links, SourceSet among) {
+    bool hidden = false;
+    for (int i = 0; i < links->n; i++)
+        hidden = hidden || ((among & set_of(i)) != 0 && hides_unit(links->sources[i]));
+    return hidden;
+}
+
 void refuse_unlinked(const Links *links, int unlinked, SourceSet to, bool nullable) {
     const Linked &source = links->sources[unlinked];
     const char *columns = nullptr, *collations = nullptr, *other = nullptr, *way = way_text(source);
@@ -238,14 +261,15 @@ void refuse_unlinked(const Links *links, int unlinked, SourceSet to, bool nullab
             if (columns != nullptr) {
                 collations = link_text(source, links->sources[i], collations_text);
                 other = links->sources[i].name;
-                same = links->sources[i].relation == source.relation;
+                same = OidIsValid(source.relation) && links->sources[i].relation == source.relation;
             }
             way = way == nullptr ? way_text(links->sources[i]) : way;
         }
-    const bool tested = source.source->tested;
+    const bool tested = source.source->tested, hidden = hides_unit(source) || hides_unit_of_any(links, to);
     const char *same_people = same ? " Rows of two people are never answered together." : "";
     const char *hint =
-        collations != nullptr          ? collations
+        hidden ? "Show the columns that name a person in the sub-SELECT, and join it by them."
+        : collations != nullptr          ? collations
         : columns != nullptr && tested ? psprintf("Add %s to the conditions of the sub-SELECT.%s", columns, same_people)
         : columns != nullptr && nullable ? psprintf("Write into the ON of that outer join: %s.", columns)
         : same ? psprintf("Add %s to the conditions of the join, with the two aliases for the view's name.%s", columns,

@@ -12,6 +12,8 @@ struct Linked {
     Oid relation;                  // the table
     const catalog::UnitPath *path; // checked; null for a public table
     const char *name;              // the view, where people look
+    const List *key;               // int: of a sub-SELECT with rows of units, the columns that tell its rows apart; NIL: it is a table
+    const RangeTblEntry *entry;    // of the leaf
     // Returns the largest number of rows of a public table that are equal in these columns, as counted before the charge. Null: it does
     // not matter here.
     int64 (*multiplicity)(const Linked &source, int n, const AttrNumber *columns);

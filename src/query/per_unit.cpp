@@ -5,16 +5,17 @@
 #include "border/versions.hpp"
 #include "border/walk.hpp"
 #include "catalog/facade.hpp"
+#include "query/aggregate_table.hpp"
 #include "query/flatten_subselects.hpp"
 #include "query/two_columns.hpp"
 #include "query/limits.hpp"
 #include "query/hints.hpp"
 #include "query/condition.hpp"
+#include "query/grammar.hpp"
 #include "query/asked_limits.hpp"
 
 namespace dp::query {
 
-constexpr char unit_remedy[] = "People are counted by count(*); the columns that name them stand in GROUP BY below.";
 constexpr char cast_remedy[] = "Cast what is aggregated: sum(x::numeric).";
 
 // ---- of a statement ------------------------------------------------------------------------------------------------
@@ -39,8 +40,8 @@ static Column find_below(const Level *level, const RangeTblEntry *entry, AttrNum
         const CommonTableExpr *cte = find_cte(entry, level, &below.outer);
         below.query = cte == nullptr || cte->cterecursive ? nullptr : castNode(Query, cte->ctequery);
     }
-    if (below.query == nullptr || below.query->commandType != CMD_SELECT || aggregates(below.query) ||
-        attno > list_length(below.query->targetList))
+    if (below.query == nullptr || below.query->commandType != CMD_SELECT ||
+        below.query->groupingSets != NIL || attno > list_length(below.query->targetList))
         return Column{};
     return find_column(&below, reinterpret_cast<Node *>(
                                    static_cast<TargetEntry *>(list_nth(below.query->targetList, attno - 1))->expr));
@@ -92,69 +93,13 @@ static bool groups_by_unit(const Level *level) {
     return false;
 }
 
-static Level level_of(const RangeTblEntry *entry, const Level *level) {
-    if (entry->rtekind == RTE_SUBQUERY && !entry->lateral && !OidIsValid(catalog::expanded_facade(entry)))
-        return Level{entry->subquery, level};
-    const Level *owner = nullptr;
-    CommonTableExpr *cte =
-        entry->rtekind == RTE_CTE && !entry->self_reference ? find_cte(entry, level, &owner) : nullptr;
-    if (cte == nullptr || cte->cterecursive || cte->cterefcount != 1)
-        return Level{nullptr, nullptr};
-    return Level{castNode(Query, cte->ctequery), owner};
-}
-
-PerUnitItem find_per_unit(const Level *level) {
-    const PerUnitItem none = {0, {nullptr, nullptr}};
-    const List *items = level->query->jointree->fromlist;
-    if (list_length(items) != 1 || !IsA(linitial(items), RangeTblRef))
-        return none;
-    const int index = linitial_node(RangeTblRef, items)->rtindex;
-    Level below = level_of(rt_fetch(index, level->query->rtable), level);
-    if (below.query == nullptr || below.query->commandType != CMD_SELECT || below.query->groupClause == NIL ||
-        below.query->groupingSets != NIL || !reads_rows(&below))
-        return none;
-    Level copy = {copyObject(below.query), below.outer};
+bool has_rows_of_units(const Level *level) {
+    const Query *query = level->query;
+    if (query->commandType != CMD_SELECT || query->groupClause == NIL || query->groupingSets != NIL)
+        return false;
+    const Level copy = {copyObject(level->query), level->outer};
     border::flatten_grouping(copy.query);
-    return groups_by_unit(&copy) ? PerUnitItem{index, copy} : none;
-}
-
-static bool is_taken(const char *name, const List *taken) {
-    ListCell *cell;
-    foreach (cell, taken)
-        if (strcmp(strVal(lfirst(cell)), name) == 0)
-            return true;
-    return false;
-}
-
-// Its own, or one that no column has.
-static char *another_name(const char *name, const List *taken, int number) {
-    if (name != nullptr && *name != '\0' && strcmp(name, "?column?") != 0 && !is_taken(name, taken))
-        return pstrdup(name);
-    char *other = psprintf("c%d", number);
-    while (is_taken(other, taken))
-        other = psprintf("%s_", other);
-    return other;
-}
-
-Query *per_unit_leaf(const Query *item, const List *names) {
-    auto *leaf = makeNode(Query);
-    leaf->commandType = CMD_SELECT;
-    leaf->canSetTag = true;
-    leaf->hasAggs = item->hasAggs;
-    leaf->hasSubLinks = item->hasSubLinks;
-    leaf->targetList = static_cast<List *>(copyObject(item->targetList));
-    leaf->groupClause = static_cast<List *>(copyObject(item->groupClause));
-    leaf->havingQual = static_cast<Node *>(copyObject(item->havingQual));
-    List *taken = NIL;
-    ListCell *cell;
-    foreach (cell, leaf->targetList) {
-        auto *target = lfirst_node(TargetEntry, cell);
-        const int i = foreach_current_index(cell);
-        target->resname =
-            another_name(i < list_length(names) ? strVal(list_nth(names, i)) : nullptr, taken, target->resno);
-        taken = lappend(taken, makeString(target->resname));
-    }
-    return leaf;
+    return groups_by_unit(&copy);
 }
 
 namespace {
@@ -188,20 +133,10 @@ void refuse_outer(Query *leaf, ParseState *source) {
 
 // ---- of a leaf -----------------------------------------------------------------------------------------------------
 
-Query *per_unit_query(const Query *query) {
-    const List *items = query->jointree->fromlist;
-    if (list_length(items) != 1 || !IsA(linitial(items), RangeTblRef))
-        return nullptr;
-    const RangeTblEntry *entry = rt_fetch(linitial_node(RangeTblRef, items)->rtindex, query->rtable);
-    return entry->rtekind == RTE_SUBQUERY && !entry->lateral && aggregates(entry->subquery) ? entry->subquery : nullptr;
-}
-
 void check_per_unit(const Query *below, ParseState *source) {
     constexpr char above[] = "Write it above the sub-SELECT with one row for each person.";
     if (below->setOperations != nullptr)
         refuse_part("UNION, INTERSECT or EXCEPT", above, source, -1);
-    if (below->cteList != NIL)
-        refuse_part("WITH", "Write the query without it.", source, -1);
     if (below->hasWindowFuncs)
         refuse_window(below, source);
     if (below->hasTargetSRFs)
@@ -232,8 +167,11 @@ static List *keys_of(const Query *below) {
 // The columns of the unit of a source, as column_number, where all of them are among these; else NIL.
 static List *unit_of_source(const Source &source, const List *columns) {
     List *numbers = NIL;
+    const List *of_unit = source.people != nullptr ? source.people->per_unit->unit
+                          : source.is_public       ? NIL
+                                                   : unit_columns_now(source.relation);
     ListCell *cell;
-    foreach (cell, source.is_public ? NIL : unit_columns_now(source.relation))
+    foreach (cell, of_unit)
         numbers = lappend_int(numbers, column_number(source.varno, static_cast<AttrNumber>(lfirst_int(cell))));
     return list_difference_int(numbers, columns) == NIL ? numbers : NIL;
 }
@@ -324,20 +262,16 @@ static void check_call(const Aggref *call, ParseState *source) {
     check_condition(reinterpret_cast<Node *>(call->aggfilter), source);
 }
 
-// ---- its columns above ---------------------------------------------------------------------------------------------
+// ---- its columns ---------------------------------------------------------------------------------------------
 
 namespace {
 struct Opened {
     Leaf *leaf;
-    const Query *below;
     ParseState *source;
 };
 } // namespace
 
 static Node *as_carried(Var *column, const Opened *opened) {
-    if (unit_of_column(opened->leaf, column) != NIL)
-        refuse_part("a column that names a person, above the sub-SELECT that groups by it", unit_remedy, opened->source,
-                    -1);
     List **carried = &opened->leaf->per_unit->carried;
     *carried = list_append_unique(*carried, column);
     return reinterpret_cast<Node *>(column);
@@ -366,53 +300,45 @@ static Node *as_column(Node *node, void *context) {
     return reinterpret_cast<Node *>(column);
 }
 
-// count(the person), who is there in each row: count(1). Of one column of several only without DISTINCT.
-static Node *as_count_of_rows(const Aggref *call, const Opened *opened) {
-    if (call->aggfnoid != F_COUNT_ANY)
-        return nullptr;
-    const Var *argument = plain_column(reinterpret_cast<Node *>(linitial_node(TargetEntry, call->args)->expr));
-    if (argument == nullptr || argument->varlevelsup != 0)
-        return nullptr;
-    auto *target = static_cast<TargetEntry *>(list_nth(opened->below->targetList, argument->varattno - 1));
-    const Var *column = plain_column(reinterpret_cast<Node *>(target->expr));
-    const List *unit = column == nullptr ? NIL : unit_of_column(opened->leaf, column);
-    if (unit == NIL || (call->aggdistinct != NIL && list_length(unit) > 1))
-        return nullptr;
-    auto *count = static_cast<Aggref *>(copyObjectImpl(call));
-    count->aggdistinct = NIL;
-    linitial_node(TargetEntry, count->args)->expr =
-        reinterpret_cast<Expr *>(makeConst(INT4OID, -1, InvalidOid, sizeof(int32), Int32GetDatum(1), false, true));
-    count->aggargtypes = list_make1_oid(INT4OID);
-    return reinterpret_cast<Node *>(count);
+static Key column_key(const Leaf *leaf, Node *expression, ParseState *source) {
+    check_condition(expression, source);
+    auto *clause = makeNode(SortGroupClause);
+    get_sort_group_operators(exprType(expression), false, false, false, &clause->sortop, &clause->eqop, nullptr,
+                             &clause->hashable);
+    const AttrNumber attno = is_table_column(leaf, expression) ? column_number(castNode(Var, expression)) : 0;
+    return {expression, attno, exprType(expression), exprTypmod(expression), exprCollation(expression), clause};
 }
 
-static Node *open_columns(Node *node, void *context) {
-    auto *opened = static_cast<const Opened *>(context);
-    if (node == nullptr)
-        return nullptr;
-    if (IsA(node, Aggref))
-        if (Node *count = as_count_of_rows(castNode(Aggref, node), opened))
-            return border::mutate_expression(count, open_columns, context);
-    if (!IsA(node, Var))
-        return border::mutate_expression(node, open_columns, context);
-    auto *var = castNode(Var, node);
-    if (var->varlevelsup != 0 || var->varattno <= 0 || var->varattno > list_length(opened->below->targetList))
-        refuse_part("a whole row", "Name columns; count(*) counts rows.", opened->source, var->location);
-    auto *target = static_cast<TargetEntry *>(list_nth(opened->below->targetList, var->varattno - 1));
-    return as_column(reinterpret_cast<Node *>(copyObject(target->expr)), context);
+// The number of the column that shows this one of the unit, by its place among these; or that behind all which are shown.
+static int number_of_unit(const Leaf *leaf, int place) {
+    for (int i = 0; i < leaf->nkeys; i++) {
+        const Var *column = plain_column(leaf->keys[i].expression);
+        for (auto *unit : border::each<List>(column == nullptr ? NIL : leaf->counted))
+            if (list_nth_int(unit, place) == column_number(column))
+                return i + 1;
+    }
+    return leaf->nkeys + place + 1;
 }
 
-void read_per_unit(Leaf *leaf, Query *query, Query *below, ParseState *source) {
+Leaf *read_people(Query *below, ParseState *source) {
+    auto *leaf = static_cast<Leaf *>(palloc0(sizeof(Leaf)));
+    border::flatten_grouping(below);
+    check_per_unit(below, source);
+    open_from(leaf, below, true, source);
     leaf->per_unit = static_cast<PerUnit *>(palloc0(sizeof(PerUnit)));
     read_keys(leaf, below, source);
-    Opened opened = {leaf, below, source};
-    check_opened(reinterpret_cast<Node *>(list_make2(query->targetList, query->jointree->quals)),
-                 linitial_node(RangeTblRef, query->jointree->fromlist)->rtindex, below->targetList, source);
-    query->targetList = reinterpret_cast<List *>(open_columns(reinterpret_cast<Node *>(query->targetList), &opened));
-    Node *where = open_columns(query->jointree->quals, &opened);
-    Node *having = as_column(static_cast<Node *>(copyObject(below->havingQual)), &opened);
-    leaf->per_unit->where = make_and_qual(having, where);
+    Opened opened = {leaf, source};
+    leaf->keys = static_cast<Key *>(palloc0(sizeof(Key) * (list_length(below->targetList) + 1)));
+    for (auto *target : border::each<TargetEntry>(below->targetList))
+        if (!target->resjunk)
+            leaf->keys[leaf->nkeys++] = column_key(
+                leaf, as_column(static_cast<Node *>(copyObject(static_cast<void *>(target->expr))), &opened), source);
+    leaf->per_unit->where = as_column(static_cast<Node *>(copyObject(below->havingQual)), &opened);
     check_unit_columns(list_length(leaf->per_unit->columns) + list_length(leaf->per_unit->carried));
+    check_conditions(leaf, source);
+    for (int i = 0; i < list_length(static_cast<const List *>(linitial(leaf->counted))); i++)
+        leaf->per_unit->unit = lappend_int(leaf->per_unit->unit, number_of_unit(leaf, i));
+    return leaf;
 }
 
 } // namespace dp::query

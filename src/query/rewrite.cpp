@@ -16,6 +16,7 @@
 #include "query/flatten_subselects.hpp"
 #include "query/percentile_arrays.hpp"
 #include "query/intervals.hpp"
+#include "query/leaf_from.hpp"
 #include "query/limits.hpp"
 #include "query/interval_marks.hpp"
 #include "query/per_unit.hpp"
@@ -228,114 +229,12 @@ static void add_target(Query *leaf, const ShownNames &shown, Node *expression, S
     leaf->targetList = lappend(leaf->targetList, target);
 }
 
-namespace {
-// Holds the entry of a part of FROM, and its columns.
-struct Joinable {
-    int index;
-    List *names;   // String *
-    List *columns; // Var *
-    List *numbers; // int: of the columns, in the entry
-};
-} // namespace
-
-static Joinable join_entry(Query *leaf, JoinExpr *join, const Joinable &left, const Joinable &right) {
-    auto *entry = makeNode(RangeTblEntry);
-    entry->rtekind = RTE_JOIN;
-    entry->jointype = join->jointype;
-    entry->inFromCl = true;
-    entry->joinleftcols = list_copy(left.numbers);
-    entry->joinrightcols = list_copy(right.numbers);
-    List *names = list_concat_copy(left.names, right.names), *columns = list_concat_copy(left.columns, right.columns);
-    entry->joinaliasvars = static_cast<List *>(copyObject(columns));
-    entry->eref = makeAlias("unnamed_join", static_cast<List *>(copyObject(names)));
-    leaf->rtable = lappend(leaf->rtable, entry);
-    join->rtindex = list_length(leaf->rtable);
-    List *numbers = NIL;
-    for (int i = 1; i <= list_length(names); i++)
-        numbers = lappend_int(numbers, i);
-    return Joinable{join->rtindex, names, columns, numbers};
-}
-
-static Joinable passed_rows_of_join(int index, const RangeTblEntry *entry) {
-    Joinable source = {index, static_cast<List *>(copyObject(entry->eref->colnames)), NIL, NIL};
-    for (int i = 1; i <= columns_of(InvalidOid, entry); i++) {
-        source.columns = lappend(source.columns, column_of(index, InvalidOid, entry, static_cast<AttrNumber>(i)));
-        source.numbers = lappend_int(source.numbers, i);
-    }
-    return source;
-}
-
-static Joinable source_of_join(const Query *leaf, int index) {
-    const RangeTblEntry *entry = rt_fetch(index, leaf->rtable);
-    if (entry->rtekind == RTE_FUNCTION)
-        return passed_rows_of_join(index, entry);
-    Relation relation = table_open(entry->relid, NoLock);
-    Joinable source = {index, NIL, NIL, NIL};
-    for (int i = 0; i < RelationGetDescr(relation)->natts; i++) {
-        const FormData_pg_attribute *column = TupleDescAttr(RelationGetDescr(relation), i);
-        if (column->attisdropped)
-            continue;
-        source.names = lappend(source.names, list_nth(entry->eref->colnames, i));
-        source.columns = lappend(source.columns, makeVar(index, column->attnum, column->atttypid, column->atttypmod,
-                                                         column->attcollation, 0));
-        source.numbers = lappend_int(source.numbers, column->attnum);
-    }
-    table_close(relation, NoLock);
-    return source;
-}
-
-// The deparser names columns through the entries of joins.
-static Joinable add_joins(Query *leaf, Node *item) {
-    if (IsA(item, RangeTblRef))
-        return source_of_join(leaf, castNode(RangeTblRef, item)->rtindex);
-    auto *join = castNode(JoinExpr, item);
-    Joinable left = add_joins(leaf, join->larg), right = add_joins(leaf, join->rarg);
-    return join_entry(leaf, join, left, right);
-}
-
-// Sources beside others keep their aliases, by which a refusal names columns. The columns of a single one need none.
-static void add_from(Query *leaf, const Folded *folded, const Query *query) {
-    Node *where = static_cast<Node *>(copyObject(query->jointree->quals));
-    const bool joined = list_length(folded->facades) > 1 || query->hasSubLinks || checkExprHasSubLink(where);
-    ListCell *cell, *name, *rows;
-    forthree(cell, folded->facades, name, folded->names, rows, folded->rows) {
-        auto *alias = static_cast<char *>(joined ? lfirst(name) : nullptr);
-        auto *passed = static_cast<RangeTblEntry *>(copyObject(lfirst(rows)));
-        leaf->rtable = lappend(leaf->rtable, passed != nullptr ? passed : source_entry(lfirst_oid(cell), alias));
-        border::set_permission(leaf, llast_node(RangeTblEntry, leaf->rtable), ACL_SELECT);
-    }
-    leaf->jointree = makeFromExpr(static_cast<List *>(copyObject(folded->items)), where);
-    for (auto *part : border::each<Node>(leaf->jointree->fromlist))
-        (void)add_joins(leaf, part);
-}
-
-// The one item of FROM is a sub-SELECT, whose columns are those of varno 1.
-static void add_below(Query *leaf, Query *below, Node *where) {
-    auto *entry = makeNode(RangeTblEntry);
-    entry->rtekind = RTE_SUBQUERY;
-    entry->subquery = below;
-    entry->inFromCl = true;
-    List *names = NIL;
-    for (auto *target : border::each<TargetEntry>(below->targetList))
-        if (!target->resjunk)
-            names = lappend(names, makeString(pstrdup(target->resname)));
-    entry->alias = makeAlias("t", NIL);
-    entry->eref = makeAlias("t", names);
-    leaf->rtable = list_make1(entry);
-    auto *ref = makeNode(RangeTblRef);
-    ref->rtindex = 1;
-    leaf->jointree = makeFromExpr(list_make1(ref), where);
-}
-
-// Keys first, then the distinct aggregates, over the facades as plain range table entries; or over a sub-SELECT that is.
-static Query *build_leaf(const Query *query, const Folded *folded, Query *below, Split *split) {
+// Keys first, then the distinct aggregates, over what FROM was folded to.
+static Query *build_leaf(const Query *query, const Folded *folded, Split *split) {
     auto *leaf = makeNode(Query);
     leaf->commandType = CMD_SELECT;
     leaf->canSetTag = true;
-    if (below == nullptr)
-        add_from(leaf, folded, query);
-    else
-        add_below(leaf, below, static_cast<Node *>(copyObject(query->jointree->quals)));
+    add_from(leaf, folded, query);
     leaf->hasAggs = split->aggregates.nodes != NIL;
     const auto shown = ShownNames::of(query->targetList, false);
     ListCell *cell;
@@ -344,7 +243,7 @@ static Query *build_leaf(const Query *query, const Folded *folded, Query *below,
                    lfirst_node(SortGroupClause, cell));
     for (auto *part : border::each<Node>(split->aggregates.nodes))
         add_target(leaf, shown, part, nullptr);
-    forget_unused_columns(below == nullptr ? leaf : below);
+    forget_unused_columns(leaf);
     check_parts(leaf);
     return border::mutate_query(leaf, extract_arguments, split, QTW_IGNORE_JOINALIASES);
 }
@@ -536,22 +435,13 @@ static void replace_by(Query *query, RangeTblEntry *answer, const Folded *folded
     query->jointree = makeFromExpr(list_make1(ref), having);
 }
 
-// The level as a query over the facades themselves, which are varno 1, 2, ... from here on.
-static void fold_level(const Level *level, Folded *folded, ParseState *source) {
-    Query *query = level->query;
-    Node *targets = with_own_values(reinterpret_cast<Node *>(query->targetList), level, folded->level);
-    query->targetList = reinterpret_cast<List *>(targets);
-    query->havingQual = with_own_values(query->havingQual, level, folded->level);
-    fold_tests(query, folded);
-    query->targetList = reinterpret_cast<List *>(on_facades(targets, level, folded, source, &query->hasSubLinks));
-    query->havingQual = on_facades(query->havingQual, level, folded, source, &query->hasSubLinks);
-    query->jointree->quals = folded->condition;
-}
-
-static Oid first_view(const Folded *folded) {
-    for (Oid facade : border::each_oid(folded->facades))
-        if (OidIsValid(catalog::table_of_facade(facade)))
-            return facade;
+static Oid first_view(const Query *leaf) {
+    for (auto *entry : border::each<RangeTblEntry>(leaf->rtable)) {
+        if (entry->rtekind == RTE_RELATION && OidIsValid(catalog::table_of_facade(entry->relid)))
+            return entry->relid;
+        if (entry->rtekind == RTE_SUBQUERY)
+            return first_view(entry->subquery);
+    }
     elog(ERROR, "a leaf has no restricted view");
 }
 
@@ -576,17 +466,15 @@ static void find_parts(Query *query, Split *split) {
     collect_aggregates(query->havingQual, split);
 }
 
-// below: what the query reads, a sub-SELECT over the facades; null: the facades themselves.
-static RangeTblEntry *make_release(const Query *query, const Folded *folded, const Query *below, Split *split,
-                                   Rewrite *rewrite) {
+static RangeTblEntry *make_release(const Query *query, const Folded *folded, Split *split, Rewrite *rewrite) {
     check_leaves(list_length(rewrite->views) + 1);
-    Query *leaf = build_leaf(query, folded, copyObject(const_cast<Query *>(below)), split);
-    if (below != nullptr)
+    Query *leaf = build_leaf(query, folded, split);
+    if (has_people(folded))
         refuse_outer(leaf, rewrite->source);
     leaf = with_date_style(leaf);
     // An early error with a position; release() decides.
     const Leaf *checked = check_leaf(leaf, rewrite->source);
-    const Oid view = first_view(folded);
+    const Oid view = first_view(leaf);
     for (int i = 0; i < checked->nsources; i++)
         if (checked->sources[i].rows != nullptr && !has_unit_now(view)) // before an answer in them is charged
             refuse_part("a join where each row is a person of its own", person_rows_remedy, rewrite->source, -1);
@@ -621,62 +509,35 @@ static SetColumns columns_of(const Query *query, const Split *split) {
 }
 
 // A grouped answer for each set. Where nothing is asked about all rows together, their one row is there without an answer.
-static RangeTblEntry *make_releases(const Query *query, const Folded *folded, const Query *below, const List *sets,
-                                    const Split *split, Rewrite *rewrite) {
+static RangeTblEntry *make_releases(const Query *query, const Folded *folded, const List *sets, const Split *split,
+                                    Rewrite *rewrite) {
     const SetColumns columns = columns_of(query, split);
     List *answers = NIL;
     for (auto *set : border::each<Bitmapset>(sets)) {
         Split part = part_of(split, set);
         RangeTblEntry *release = nullptr;
         if (part.keys != NIL || split->aggregates.nodes != NIL)
-            release = make_release(query, folded, below, &part, rewrite);
+            release = make_release(query, folded, &part, rewrite);
         answers = lappend(answers, answer_of_set(release, set, columns));
     }
     return all_answers(answers);
 }
 
-static void split_query(Query *query, const Folded *folded, const Query *below, Rewrite *rewrite) {
+static void split_query(Query *query, const Folded *folded, Rewrite *rewrite) {
     Split split = {};
     split.aggregates = Distinct::none();
     split.groupings = Distinct::none();
     split.marked = query->groupingSets != NIL;
     split.source = rewrite->source;
     ask_each_fraction(query, rewrite->source);
-    if (below != nullptr) // before its columns are looked into, once for each time that they are named
-        check_opened(reinterpret_cast<Node *>(list_make3(query->targetList, query->havingQual, query->jointree->quals)),
-                     1, below->targetList, rewrite->source);
-    ask_seconds(query, below);
+    check_opened_people(query, folded, rewrite->source);
+    ask_seconds(query, folded->people);
     find_parts(query, &split);
     const List *sets = grouping_sets(query, split.places, list_length(split.keys), rewrite->source);
     const bool plain = query->groupingSets == NIL && split.groupings.nodes == NIL;
-    RangeTblEntry *answer = plain ? make_release(query, folded, below, &split, rewrite)
-                                  : make_releases(query, folded, below, sets, &split, rewrite);
+    RangeTblEntry *answer = plain ? make_release(query, folded, &split, rewrite)
+                                  : make_releases(query, folded, sets, &split, rewrite);
     replace_by(query, answer, folded, &split);
-}
-
-// An aggregation over one row for each unit: both levels are one leaf.
-static void split_above(const Level *level, const PerUnitItem *item, Rewrite *rewrite) {
-    Query *query = level->query;
-    RangeTblEntry *entry = rt_fetch(item->index, query->rtable);
-    Query *below = item->level.query;
-    auto *targets = reinterpret_cast<Node *>(query->targetList);
-    query->targetList = reinterpret_cast<List *>(with_own_values(targets, level, level));
-    query->havingQual = with_own_values(query->havingQual, level, level);
-    query->jointree->quals = with_own_values(query->jointree->quals, level, level);
-    check_per_unit(below, rewrite->source);
-    Folded folded = fold_from(&item->level, level, rewrite->source);
-    fold_level(&item->level, &folded, rewrite->source);
-    folded.views.add(query, entry, below);
-    Query *own = per_unit_leaf(below, entry->eref->colnames);
-    add_from(own, &folded, below);
-    if (entry->rtekind == RTE_CTE) { // nothing else refers to it
-        const Level *owner = nullptr;
-        find_cte(entry, level, &owner)->cterefcount = 0;
-    }
-    ChangeVarNodes(reinterpret_cast<Node *>(query->targetList), item->index, 1, 0);
-    ChangeVarNodes(query->havingQual, item->index, 1, 0);
-    ChangeVarNodes(query->jointree->quals, item->index, 1, 0);
-    split_query(query, &folded, own, rewrite);
 }
 
 // ---- the walk ------------------------------------------------------------------------------------------------------
@@ -687,8 +548,7 @@ static void rewrite_level(const Level *level, Rewrite *rewrite) {
     Query *query = level->query;
     if (query->commandType != CMD_SELECT)
         return;
-    const PerUnitItem item = aggregates(query) ? find_per_unit(level) : PerUnitItem{};
-    if (item.level.query == nullptr && !reads_rows(level))
+    if (!reads_rows(level))
         return;
     if (!aggregates(query)) {
         if (query->hasWindowFuncs)
@@ -699,11 +559,8 @@ static void rewrite_level(const Level *level, Rewrite *rewrite) {
     border::flatten_grouping(query);                // before columns are renamed
     group_dependent(query);
     mark_keys(query);
-    if (item.level.query != nullptr)
-        return split_above(level, &item, rewrite);
-    Folded folded = fold_from(level, level, rewrite->source);
-    fold_level(level, &folded, rewrite->source);
-    split_query(query, &folded, nullptr, rewrite);
+    const Folded folded = fold_level(level, rewrite->source);
+    split_query(query, &folded, rewrite);
 }
 
 // SELECT DISTINCT of rows is GROUP BY of all its columns, without an aggregate: so a tool asks for the values of a filter. What stands

@@ -6,6 +6,7 @@
 #include "query/leaf_rows.hpp"
 #include "release/fields.hpp"
 #include "release/identity.hpp"
+#include "rows/people_sources.hpp"
 #include "rows/plan_of.hpp"
 #include "rows/question_plan.hpp"
 #include "rows/unit_checks.hpp"
@@ -147,14 +148,15 @@ static void describe_units(StringInfo json, const rows::Question *question) {
     if (rows::is_spread(question))
         appendStringInfo(json, ", \"max_rows_per_group\": %d", question->rows_per_group);
     describe_totals(json, question);
-    if (question->per_unit != nullptr)
-        appendStringInfo(json, ", \"rows_of_unit\": %d", question->per_unit->max_rows);
-    if (!rows::is_joined(question))
+    if (rows::rows_below(question) > 0)
+        appendStringInfo(json, ", \"rows_of_unit\": %d", rows::rows_below(question));
+    if (list_length(rows::tables_of(question)) < 2)
         return;
     appendStringInfoString(json, ", \"tables\": [");
-    for (int i = 0; i < question->nsources; i++) {
-        appendStringInfoString(json, i > 0 ? ", " : "");
-        escape_json(json, query::name_of_source(question->sources[i].relation, question->sources[i].source->rows));
+    ListCell *cell;
+    foreach (cell, rows::tables_of(question)) {
+        appendStringInfoString(json, foreach_current_index(cell) > 0 ? ", " : "");
+        escape_json(json, catalog::qualified_name(lfirst_oid(cell)));
     }
     appendStringInfoChar(json, ']');
 }

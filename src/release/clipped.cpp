@@ -6,6 +6,7 @@
 
 #include "border/each.hpp"
 #include "query/aggregate_table.hpp"
+#include "rows/people_sources.hpp"
 #include "rows/texts.hpp"
 #include "rows/unit_checks.hpp"
 
@@ -27,17 +28,18 @@ const char *label(const rows::Question *question, int output) {
 
 // So many rows of one unit count, also below the aggregation that is asked for.
 static int rows_of_unit(const rows::Question *question) {
-    return question->per_unit == nullptr ? question->units->max_rows : question->per_unit->max_rows;
+    return rows::only_people(question) == nullptr ? question->units->max_rows : rows::rows_below(question);
 }
 
 // Returns the query that counts who has more rows in the view than count, and for that reads more of them. Empty where the view does not
 // show the unit, or several are read.
 static const char *query_of_clipped(const rows::Question *question) {
-    const auto *unit = linitial_node(Var, question->units->values);
-    if (question->nsources > 1 || list_length(question->units->values) > 1 ||
-        unit->varno != question->leaf->sources[0].varno)
+    const rows::Question *below = rows::only_people(question) == nullptr ? question : rows::only_people(question);
+    const auto *unit = linitial_node(Var, below->units->values);
+    if (below->nsources > 1 || list_length(below->units->values) > 1 || below->sources[0].people != nullptr ||
+        unit->varno != below->leaf->sources[0].varno)
         return "";
-    const char *column = rows::column_name(question, query::column_number(unit));
+    const char *column = rows::column_name(below, query::column_number(unit));
     if (get_attnum(question->leaf->view, column) == InvalidAttrNumber)
         return "";
     column = quote_identifier(column);
@@ -79,7 +81,7 @@ static bool has_limit(const rows::Question *question, int output) {
 
 // Whether the rows of one person are counted or added up below the aggregation.
 static bool counts_below(const rows::Question *question) {
-    for (auto *call : border::each<Aggref>(question->leaf->per_unit->columns)) {
+    for (auto *call : border::each<Aggref>(rows::only_people(question)->leaf->per_unit->columns)) {
         const query::UnitAggregate fn = query::unit_aggregate(call);
         if (fn == query::UnitAggregate::count_rows || fn == query::UnitAggregate::count ||
             fn == query::UnitAggregate::count_values || fn == query::UnitAggregate::sum)
@@ -93,9 +95,10 @@ const char *limit_text(const rows::Question *question) {
     const query::Limits &asked = question->leaf->limits;
     if (units == nullptr || (!asked.by_setting && (asked.max_rows > 0 || asked.max_groups > 0)))
         return nullptr;
+    const bool people = rows::only_people(question) != nullptr;
     const bool several = units->joined == nullptr ? !units->path->keyed : rows_of_unit(question) > 1;
-    bool limits = question->per_unit != nullptr && several && counts_below(question);
-    for (int i = 0; i < question->leaf->noutputs && question->per_unit == nullptr; i++)
+    bool limits = people && several && counts_below(question);
+    for (int i = 0; i < question->leaf->noutputs && !people; i++)
         limits = limits || (units->clipped && !units->single && has_limit(question, i));
     return limits
                ? psprintf("perhaps clipped: of each unit (%s) %d rows count at most, and whether many have more does "
@@ -105,7 +108,7 @@ const char *limit_text(const rows::Question *question) {
 }
 
 const char *quotient_text(const rows::Question *question) {
-    if (question->per_unit != nullptr || !rows::is_clipped(question) || question->units->single)
+    if (!rows::is_clipped(question) || question->units->single)
         return nullptr;
     int found = 0;
     for (int j = 0; j < question->nmeasures; j++) {

@@ -69,6 +69,11 @@ static void add_sources(StringInfo text, const rows::Question *question) {
     List *enums = NIL;
     for (int i = 0; i < question->nsources; i++) {
         const rows::Source &source = question->sources[i];
+        if (source.people != nullptr) {
+            add_sources(text, source.people);
+            add_number(text, "rows of a unit", source.people->per_unit->max_rows);
+            continue;
+        }
         const bool is_private = source.settings != nullptr;
         if (source.source->rows != nullptr) // they are in the plan
             continue;
@@ -107,7 +112,6 @@ static void add_units(StringInfo text, const rows::Question *question) {
     add_number(text, "max_rows", units->max_rows);
     add_number(text, "max_groups", units->max_groups);
     add_number(text, "max_rows_per_group", rows::is_spread(question) ? question->rows_per_group : 0);
-    add_number(text, "rows of a unit", question->per_unit == nullptr ? 0 : question->per_unit->max_rows);
 }
 
 static void add_bounds(StringInfo text, const privacy::Bounds *bounds) {

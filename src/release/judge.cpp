@@ -281,7 +281,7 @@ void end_judging(Judge *judge) {
         if (judged->texts[notice_noise] == nullptr && judged->texts[notice_coarse] == nullptr && judged->hidden == 0)
             judged->texts[notice_coarse] = coarse_text(judge, i);
     const int64 people = question->settings->people;
-    if (people == 0 || !rows::is_clipped(question) || question->per_unit != nullptr || question->units->max_rows < 2)
+    if (people == 0 || !rows::is_clipped(question) || question->units->max_rows < 2)
         return;
     for (int i = 0; i < question->leaf->noutputs; i++)
         if (judged->texts[notice_clipped] == nullptr && is_clipped_often(judge, i, people))

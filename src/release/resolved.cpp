@@ -161,11 +161,18 @@ static void check_asker(const Query *query) {
     }
 }
 
+static void check_rights(const query::Leaf *leaf) {
+    check_asker(leaf->query);
+    query::check_semi_permissions(leaf);
+    for (int i = 0; i < leaf->nsources; i++)
+        if (leaf->sources[i].people != nullptr)
+            check_rights(leaf->sources[i].people);
+}
+
 static query::Leaf *check_asked(const Ask &ask, query::Leaf *leaf) {
     if (ask.output_types != nullptr)
         check_outputs(leaf, ask);
-    check_asker(leaf->query);
-    query::check_semi_permissions(leaf);
+    check_rights(leaf);
     return leaf;
 }
 

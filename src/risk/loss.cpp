@@ -17,9 +17,9 @@ static bool read_together(const rows::Question *a, const rows::Question *b) {
     const auto zone = [](const rows::Question *question) {
         return question->time_zone == nullptr ? "" : question->time_zone;
     };
-    return !rows::is_joined(a) && !rows::is_joined(b) && a->per_unit == nullptr && b->per_unit == nullptr &&
-           a->settings->relation == b->settings->relation && rows::is_clipped(a) == rows::is_clipped(b) &&
-           strcmp(zone(a), zone(b)) == 0 && (!rows::is_clipped(a) || equal(a->in_touched, b->in_touched));
+    return !rows::is_joined(a) && !rows::is_joined(b) && a->settings->relation == b->settings->relation &&
+           rows::is_clipped(a) == rows::is_clipped(b) && strcmp(zone(a), zone(b)) == 0 &&
+           (!rows::is_clipped(a) || equal(a->in_touched, b->in_touched));
 }
 
 constexpr int most_together = 64; // aggregates of units, each with a state of its own

@@ -21,6 +21,7 @@
 #include "rows/evaluate.hpp"
 #include "rows/from_clause.hpp"
 #include "rows/nodes.hpp"
+#include "rows/people_sources.hpp"
 #include "rows/quantiles.hpp"
 #include "rows/sources.hpp"
 #include "rows/texts.hpp"
@@ -112,10 +113,12 @@ static Query *make_union(Query *a, Query *b);
 static Query *units_of_joined(const rows::Question *question) {
     Query *all = nullptr;
     for (int i = 0; i < question->nsources; i++) {
-        if (question->sources[i].settings == nullptr)
+        const rows::Source &source = question->sources[i];
+        if (source.settings == nullptr)
             continue;
         List *values = NIL;
-        Query *query = rows::select_from_source(question, i, &values);
+        Query *query = source.people != nullptr ? units_of_joined(source.people)
+                                                : rows::select_from_source(question, i, &values);
         add_columns(query, values);
         all = all == nullptr ? query : make_union(all, query);
     }
@@ -209,10 +212,7 @@ static void make_distinct(Query *query) {
 // Whose people are counted beside those of the question's own table; InvalidOid: nobody's.
 static Oid other_table(const rows::Question *question) {
     Oid table = question->units->path->unit_table;
-    for (int i = 0; i < question->nsources; i++)
-        if (question->sources[i].relation == table)
-            return InvalidOid;
-    return table;
+    return list_member_oid(rows::tables_of(question), table) ? InvalidOid : table;
 }
 
 void check_population(const rows::Question *question) {
@@ -434,8 +434,12 @@ static TupleDesc describe(const rows::Question *question) {
     ListCell *cell;
     foreach (cell, units->values) {
         auto *value = static_cast<Node *>(lfirst(cell));
-        TupleDescInitEntry(desc, n + 1, get_attname(at->relation, at->columns[n], false), exprType(value),
-                           exprTypmod(value), 0);
+        const auto *column = castNode(Var, value);
+        const rows::Source *source = rows::source_at(question, static_cast<int>(column->varno));
+        const char *name = source != nullptr && source->people != nullptr
+                               ? rows::column_name(question, query::column_number(column))
+                               : get_attname(at->relation, at->columns[n], false);
+        TupleDescInitEntry(desc, n + 1, name, exprType(value), exprTypmod(value), 0);
         TupleDescInitEntryCollation(desc, ++n, exprCollation(value));
     }
     for (int j = 0; j < question->nmeasures; j++) {

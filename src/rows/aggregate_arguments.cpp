@@ -11,10 +11,11 @@
 #include "query/constants.hpp"
 #include "query/two_columns.hpp"
 #include "query/exists.hpp"
-#include "query/grammar.hpp"
+#include "query/asked_limits.hpp"
 #include "query/total.hpp"
 #include "rows/compared.hpp"
 #include "rows/nodes.hpp"
+#include "rows/people_sources.hpp"
 #include "rows/public_values.hpp"
 #include "rows/texts.hpp"
 #include "rows/unit_checks.hpp"
@@ -65,8 +66,10 @@ static query::Range declared_range(const ColumnRanges *columns, const Var *colum
 ColumnRanges column_ranges(const catalog::Reading &reading, const Question *question) {
     int last = 0;
     for (int i = 0; i < question->nsources; i++)
-        last = Max(last, query::column_number(question->sources[i].source->varno,
-                                              static_cast<AttrNumber>(query::columns_of(question->sources[i].relation, question->sources[i].source->rows))));
+        if (question->sources[i].people == nullptr)
+            last = Max(last, query::column_number(question->sources[i].source->varno,
+                                                  static_cast<AttrNumber>(query::columns_of(
+                                                      question->sources[i].relation, question->sources[i].source->rows))));
     return ColumnRanges{&reading, question, static_cast<query::Range *>(palloc0(sizeof(query::Range) * (last + 1))),
                         static_cast<bool *>(palloc0(sizeof(bool) * (last + 1))), 0, nullptr};
 }
@@ -77,6 +80,9 @@ query::Range range_of_column(const Var *column, void *context) {
         return columns->question->per_unit->ranges[column->varattno - 1];
     if (query::test_of(columns->question->leaf, column) != nullptr)
         return query::Range{query::span_of_type(BOOLOID), false};
+    const Source *source = source_at(columns->question, static_cast<int>(column->varno));
+    if (source != nullptr && source->people != nullptr)
+        return range_of_people(*source, column->varattno);
     const AttrNumber number = query::column_number(column);
     if (!columns->is_known[number]) {
         columns->known[number] = declared_range(columns, column);
@@ -91,6 +97,15 @@ static void narrow_range(Node *expression, query::Range *range, void *context) {
 
 query::Range range_over_columns(Node *expression, ColumnRanges *columns) {
     return query::range_of(expression, range_of_column, columns, narrow_range);
+}
+
+query::Range range_of_people(const Source &source, AttrNumber column) {
+    const Question *people = source.people;
+    query::Range range = {query::span_of_type(VOIDOID), false};
+    if (column <= people->leaf->nkeys)
+        range = range_over_columns(static_cast<Node *>(list_nth(people->folded, column - 1)), people->ranges);
+    range.nullable = range.nullable || source.source->nullable;
+    return range;
 }
 
 bool gives_nan_over(Node *expression, ColumnRanges *columns) {
@@ -221,21 +236,17 @@ static const char *form_of(const char *text) {
 }
 
 void refuse_unbounded(const Question *question, Node *argument, bool below) {
-    const bool joined = is_joined(question);
-    bool above;
-    const char *written =
-        below ? written_text(question, list_make1(argument)) : text_as_asked(question, argument, &above);
+    const bool joined = list_length(tables_of(question)) > 1;
+    const char *written = written_text(question, list_make1(argument));
     const char *table = question->settings->relation_name, *form = form_of(written);
-    // An aggregate of one person's rows stands in no WHERE by itself.
-    const bool in_where = below || question->per_unit == nullptr || above;
     ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
                     errmsg("no bounds of %s follow from what is declared of the columns of %s", shortened(written),
                            joined ? joined_text(question) : table),
-                    errhint("Bound it%s: %sleast(greatest(%s, LOW), HIGH), where NULL "
+                    errhint("Bound it%s: WHERE %s BETWEEN LOW AND HIGH, or least(greatest(%s, LOW), HIGH), where NULL "
                             "counts as LOW. Or ask the controller for bounds of the columns in it: "
                             "dp_set_bounds(%s, COLUMN_NAME, LOW, HIGH).",
                             below ? " in the sub-SELECT" : "",
-                            in_where ? psprintf("WHERE %s BETWEEN LOW AND HIGH, or ", form) : "", form,
+                            form, form,
                             joined ? "TABLE_NAME" : quote_literal_cstr(table))));
     pg_unreachable();
 }
@@ -246,7 +257,7 @@ void refuse_unbounded(const Question *question, Node *argument, bool below) {
     const query::Aggregate &call = question->leaf->aggregates[aggregate];
     auto *argument = static_cast<Node *>(list_nth(written_arguments(call), part));
     const char *written = written_text(question, list_make1(argument));
-    if (privacy::is_joint(call.fn) && IsA(argument, Var) && castNode(Var, argument)->varno != query::unit_varno)
+    if (privacy::is_joint(call.fn) && IsA(argument, Var) && query::is_table_column(question->leaf, argument))
         (void)bounds_of_column(reading, question,
                                query::column_number(castNode(Var, map_to_tables(argument, question))), written);
     refuse_unbounded(question, argument, false);

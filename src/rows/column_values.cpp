@@ -8,6 +8,7 @@
 #include "query/stretches.hpp"
 #include "rows/canonical.hpp"
 #include "rows/groups.hpp"
+#include "rows/people_sources.hpp"
 
 namespace dp::rows {
 
@@ -121,9 +122,27 @@ static bool add_groups_of_extreme(const ColumnRanges *columns, const Var *aggreg
     return true;
 }
 
+static bool add_groups_of_people(const Source &source, AttrNumber column, Values *values) {
+    KeyDomain domain;
+    if (!groups_of_people(source.people, column, &domain))
+        return false;
+    for (int i = 0; i < domain.count; i++)
+        add_value(values, domain.values[i], domain.nulls[i]);
+    return true;
+}
+
 static bool add_column_groups(const ColumnRanges *columns, const Var *column, Values *values) {
+    const Source *source = source_at(columns->question, static_cast<int>(column->varno));
+    if (source != nullptr && source->people != nullptr)
+        return add_groups_of_people(*source, column->varattno, values);
     return column->varno == query::unit_varno ? add_groups_of_extreme(columns, column, values)
                                               : add_declared_groups(columns, column, values);
+}
+
+// Whether it is computed by a sub-SELECT that no outer join makes NULL.
+static bool is_kept_people(const ColumnRanges *columns, const Var *column) {
+    const Source *source = source_at(columns->question, static_cast<int>(column->varno));
+    return source != nullptr && source->people != nullptr && !source->source->nullable;
 }
 
 static bool is_calendar_range(const privacy::Span &span) {
@@ -163,6 +182,8 @@ bool column_values(ColumnRanges *columns, Node *key, Var *column, Values *values
             add_value(values, domain.values[i], domain.nulls[i]);
         return true;
     }
+    if (is_kept_people(columns, column) && add_column_groups(columns, column, values))
+        return !values->too_many; // with NULL, where it has that
     if (!add_column_groups(columns, column, values) && !add_between_bounds(columns, key, column, values))
         return false;
     if (nullable)

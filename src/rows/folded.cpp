@@ -3,7 +3,7 @@
 #include "border/each.hpp"
 #include "query/constants.hpp"
 #include "query/from.hpp"
-#include "query/grammar.hpp"
+#include "query/asked_limits.hpp"
 #include "query/two_columns.hpp"
 
 namespace dp::rows {
@@ -45,7 +45,7 @@ static bool is_always_true(Node *filter) {
 // Makes one measure, charged once, of aggregates that folding has made equal: of one expression, or of one column.
 static void merge_equal(const query::Leaf *leaf, query::Aggregate *aggregate) {
     if (aggregate->argument >= 0)
-        aggregate->column = query::argument_column(static_cast<Node *>(list_nth(leaf->arguments, aggregate->argument)));
+        aggregate->column = query::argument_column(leaf, static_cast<Node *>(list_nth(leaf->arguments, aggregate->argument)));
     aggregate->argument = aggregate->column != nullptr ? -1 : first_equal(leaf->arguments, aggregate->argument);
     aggregate->filter = first_equal(leaf->filters, aggregate->filter);
     if (aggregate->filter >= 0 && is_always_true(static_cast<Node *>(list_nth(leaf->filters, aggregate->filter))))
@@ -79,6 +79,7 @@ void fold_leaf(query::Leaf *leaf, ParamListInfo parameters) {
     }
     if (leaf->per_unit != nullptr) {
         fold_all(leaf->per_unit->columns, parameters);
+        fold_all(leaf->per_unit->keys, parameters);
         fold(&leaf->per_unit->where, parameters);
     }
     for (int i = 0; i < leaf->nkeys; i++)

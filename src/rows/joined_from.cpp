@@ -6,6 +6,7 @@
 #include "query/from.hpp"
 #include "query/exists.hpp"
 #include "rows/nodes.hpp"
+#include "rows/people_sources.hpp"
 #include "rows/public_rows.hpp"
 
 namespace dp::rows {
@@ -16,8 +17,10 @@ namespace dp::rows {
 static RangeTblEntry *entry_of(const Question *question, const Source &source) {
     if (source.source->rows != nullptr)
         return copyObject(const_cast<RangeTblEntry *>(source.source->rows));
-    return source.source->is_public && !question->by_points ? public_entry(source.relation, source.source->varno)
-                                    : relation_entry(source.relation, true);
+    if (source.people != nullptr)
+        return subquery_entry(select_people(source.people), "people");
+    return source.source->is_public && !question->by_points ? public_entry(question, source)
+                                                            : relation_entry(source.relation, true);
 }
 
 // Columns of its sources, listed by varno, become those of a sub-SELECT, all others of the query around it.

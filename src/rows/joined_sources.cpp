@@ -11,6 +11,7 @@
 #include "query/leaf_rows.hpp"
 #include "query/limits.hpp"
 #include "rows/public_values.hpp"
+#include "rows/people_sources.hpp"
 #include "rows/unit_links.hpp"
 
 namespace dp::rows {
@@ -87,8 +88,9 @@ const List *lock_and_check_joined(const Question *question) {
     List *relations = NIL, *checked = NIL;
     for (int i = 0; i < question->nsources; i++) {
         const Source &source = question->sources[i];
-        if (source.source->rows == nullptr)
-            relations = lappend_oid(relations, source.relation);
+        if (source.people != nullptr || source.source->rows != nullptr)
+            continue;
+        relations = lappend_oid(relations, source.relation);
         if (source.settings != nullptr)
             relations = list_concat(relations, catalog::hidden_ancestors(source.settings->unit));
     }
@@ -97,6 +99,10 @@ const List *lock_and_check_joined(const Question *question) {
         const Source &source = question->sources[i];
         if (source.source->rows != nullptr)
             continue;
+        if (source.people != nullptr) {
+            checked = list_concat_unique_oid(checked, check_sources(source.people));
+            continue;
+        }
         if (source.settings == nullptr) {
             checked =
                 list_concat_unique_oid(checked, catalog::check_public(source.relation, question->settings->owner));
@@ -193,7 +199,9 @@ Units *joined_units(const Question *question, const catalog::Reading *reading) {
         linked[i].source = source.source;
         linked[i].relation = source.relation;
         linked[i].path = source.settings == nullptr ? nullptr : source.settings->unit;
-        linked[i].name = query::name_of_source(source.source->relation, source.source->rows);
+        linked[i].name = name_of_source(question, source);
+        linked[i].key = source.people == nullptr ? NIL : key_of_people(source.people);
+        linked[i].entry = rt_fetch(source.source->varno, leaf->query->rtable);
         linked[i].multiplicity = reading == nullptr && source.source->rows == nullptr ? nullptr : count_equal;
         linked[i].context = counts;
     }

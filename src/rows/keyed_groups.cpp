@@ -18,11 +18,9 @@ struct Known {
 // Returns the only table of which a unit may have several rows, where each of them is in one joined row at most; null: there is none.
 static const Source *counted_source(const Question *question) {
     const query::Joined *joined = question->units->joined;
-    if (question->per_unit != nullptr)
-        return nullptr;
     if (joined == nullptr)
         return &question->sources[0];
-    if (joined->several < 0 || joined->max_rows != question->sources[joined->several].settings->unit->max_rows)
+    if (joined->several < 0 || question->sources[joined->several].people != nullptr || joined->max_rows != question->sources[joined->several].settings->unit->max_rows)
         return nullptr;
     return &question->sources[joined->several];
 }

@@ -8,6 +8,7 @@
 #include "query/exists.hpp"
 #include "rows/canonical.hpp"
 #include "rows/groups.hpp"
+#include "rows/people_sources.hpp"
 #include "rows/texts.hpp"
 
 namespace dp::rows {
@@ -66,11 +67,9 @@ static bool see_columns(Node *node, void *context) {
 }
 
 List *conditions_over(const Question *question, const List *columns) {
-    List *all = list_concat(conjuncts_of(question->where),
-                            conjuncts_of(question->per_unit == nullptr ? nullptr : question->per_unit->where));
     List *found = NIL;
     ListCell *cell, *column;
-    foreach (cell, all) {
+    foreach (cell, conjuncts_of(question->where)) {
         auto *condition = static_cast<Node *>(lfirst(cell));
         Columns seen = {columns, false, false};
         (void)see_columns(condition, &seen);
@@ -182,11 +181,28 @@ bool named_groups(const Narrowed *narrowed, const Question *question, int key, N
 // Counts of one person's rows are cut off in the statement; whatever else is computed of a person may lie anywhere.
 static bool is_of_counts(const Question *question, Node *expression) {
     List *columns = pull_var_clause(expression, 0);
-    for (auto *one : border::each<Var>(columns))
-        if (one->varno != query::unit_varno ||
-            !IsA(list_nth(question->per_unit->columns, one->varattno - 1), MinMaxExpr))
+    for (auto *one : border::each<Var>(columns)) {
+        const Source *source = source_at(question, static_cast<int>(one->varno));
+        const Question *people = source == nullptr ? nullptr : source->people;
+        const bool of_rows = one->varno == query::unit_varno &&
+                             IsA(list_nth(question->per_unit->columns, one->varattno - 1), MinMaxExpr);
+        const bool of_people =
+            people != nullptr && one->varattno <= people->leaf->nkeys &&
+            is_of_counts(people, static_cast<Node *>(list_nth(people->folded, one->varattno - 1)));
+        if (!of_rows && !of_people)
             return false;
+    }
     return columns != NIL;
+}
+
+// Where a column lies before conditions narrow it, also in a sub-SELECT.
+static query::Range range_unnarrowed(const Var *column, void *context) {
+    auto *columns = static_cast<ColumnRanges *>(context);
+    const Source *source = source_at(columns->question, static_cast<int>(column->varno));
+    if (source == nullptr || source->people == nullptr || column->varattno > source->people->leaf->nkeys)
+        return range_of_column(column, context);
+    return query::range_of(static_cast<Node *>(list_nth(source->people->folded, column->varattno - 1)), range_unnarrowed,
+                           source->people->ranges);
 }
 
 static void check_counts_where(ColumnRanges *columns, const Question *question, Node *condition) {
@@ -195,11 +211,10 @@ static void check_counts_where(ColumnRanges *columns, const Question *question, 
         const Compared &one = narrowed->compared[i];
         if (!is_of_counts(question, one.expression))
             continue;
-        const privacy::Span can = query::range_of(one.expression, range_of_column, columns).span;
+        const privacy::Span can = query::range_of(one.expression, range_unnarrowed, columns).span;
         if (Max(one.span.low, can.low) <= Min(one.span.high, can.high))
             continue;
-        bool above;
-        const char *text = shortened(text_as_asked(question, one.expression, &above));
+        const char *text = expression_text(question, list_make1(one.expression));
         refuse_value(
             psprintf("no person can meet the condition on %s: nothing private would be answered", text),
             one.span.high < can.low
@@ -207,13 +222,14 @@ static void check_counts_where(ColumnRanges *columns, const Question *question, 
                 : "dp_query(QUERY, max_rows => ROWS) counts more of a person's rows.",
             psprintf("Of one person it lies from %.15g to %.15g, as %d rows count; the condition leaves values "
                      "from %s to %s.",
-                     can.low, can.high, question->per_unit->max_rows, end_text(INT8OID, one.span.low),
+                     can.low, can.high, rows_below(question), end_text(INT8OID, one.span.low),
                      end_text(INT8OID, one.span.high)));
     }
 }
 
 void check_counts(ColumnRanges *columns, const Question *question) {
-    check_counts_where(columns, question, map_to_tables(question->leaf->per_unit->where, question));
+    Node *where = question->per_unit == nullptr ? question->leaf->where : question->leaf->per_unit->where;
+    check_counts_where(columns, question, map_to_tables(where, question));
     for (auto *filter : border::each<Node>(question->leaf->filters))
         check_counts_where(columns, question, map_to_tables(filter, question));
 }
@@ -270,7 +286,7 @@ static bool is_declared_of(const Question *question, Node *node) {
     const query::Source *source = column == nullptr || column->varattno <= 0 || column->varno == query::unit_varno
                                       ? nullptr
                                       : query::source_of(question->leaf, static_cast<int>(column->varno));
-    return source != nullptr && !source->is_public && query::test_of(question->leaf, column) == nullptr;
+    return source != nullptr && !source->is_public && source->people == nullptr && query::test_of(question->leaf, column) == nullptr;
 }
 
 static const char *beyond_condition(ColumnRanges *columns, Node *condition) {
@@ -335,7 +351,7 @@ bool lacks_null(const Question *question, int key) {
     const query::Source *source = column <= 0 ? nullptr : query::source_of(question->leaf, query::varno_of(column));
     if (source == nullptr || source->is_public) // what a public table has is listed
         return false;
-    if (question->thresholded || question->tupled || question->per_unit != nullptr || !is_nullable(question, column) ||
+    if (question->thresholded || question->tupled || !is_nullable(question, column) ||
         question->domains[key].find(Datum(0), true) >= 0)
         return false;
     Node *expression = question->keys[key];

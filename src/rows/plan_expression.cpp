@@ -102,7 +102,7 @@ static uint32 place_of_test(const query::Leaf *leaf, const query::SemiJoin *test
 
 const char *column_text(const query::Leaf *leaf, int varno, AttrNumber attno) {
     const query::Source &source = leaf->sources[source_number(leaf, varno)];
-    return query::name_of_column(source.relation, source.rows, attno);
+    return source.people != nullptr ? psprintf("c%d", attno) : query::name_of_column(source.relation, source.rows, attno);
 }
 
 void add_column(const query::Leaf *leaf, const Var *column, plan::Expression *into) {

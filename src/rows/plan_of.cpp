@@ -3,12 +3,10 @@
 #include <algorithm>
 #include <numeric>
 
-#include "core/plan_print.hpp"
-#include "core/plan_words.hpp"
-
 #include "border/each.hpp"
 #include "border/guard.hpp"
 #include "border/scope.hpp"
+#include "border/walk.hpp"
 #include "query/constants.hpp"
 #include "query/two_columns.hpp"
 #include "query/grammar.hpp"
@@ -31,10 +29,14 @@ template <class T> static T *appended(std::vector<T> *list) {
 
 // ---- sources -------------------------------------------------------------------------------------------------------
 
+static void add_people(const query::Leaf *leaf, plan::Source *source);
+
 static void add_source(const Builder &builder, const query::Source &source) {
+    if (source.people != nullptr)
+        return add_people(source.people, appended(&builder.plan->sources));
     if (source.rows == nullptr) {
         const NameText name = name_of_relation(source.relation);
-        return border::core([&] { builder.plan->sources.push_back({name.made(), source.is_public, {}}); });
+        return border::core([&] { builder.plan->sources.push_back({name.made(), source.is_public, {}, {}}); });
     }
     plan::Source *rows = appended(&builder.plan->sources);
     rows->is_public = true;
@@ -158,16 +160,50 @@ static void add_aggregate(const query::Leaf *leaf, const Aggref *call, plan::Agg
     add_or_nothing(leaf, reinterpret_cast<Node *>(call->aggfilter), &into->filter);
 }
 
-// Whatever else people are grouped by has one value for each of them, so what matters of it is what stands above.
+namespace {
+struct Carried {
+    const List *keys; // Node *
+    List *columns;    // int
+};
+} // namespace
+
+// Columns that are no part of a key beside them.
+static bool find_carried(Node *node, void *context) {
+    auto *carried = static_cast<Carried *>(context);
+    if (node == nullptr || (!IsA(node, Var) && list_member(carried->keys, node)))
+        return false;
+    if (!IsA(node, Var))
+        return border::walk_expression(node, find_carried, context);
+    auto *column = castNode(Var, node);
+    if (column->varno != query::unit_varno)
+        carried->columns = list_append_unique_int(carried->columns, query::column_number(column));
+    return false;
+}
+
+// The keys that are no columns, in the order of their bytes. Core region.
+static void sort_keys(std::vector<plan::Expression> *keys) {
+    const auto bytes_of = [](const plan::Expression &key) {
+        plan::Aggregate alone;
+        alone.argument = key;
+        return plan::encode(alone);
+    };
+    std::sort(keys->begin(), keys->end(),
+              [&](const plan::Expression &a, const plan::Expression &b) { return bytes_of(a) < bytes_of(b); });
+}
+
 static void add_per_person(const Builder &builder) {
     const query::PerUnit *per_unit = builder.leaf->per_unit;
     plan::PerPerson *person = border::core([&] { return &builder.plan->per_person.emplace(); });
     add_columns(builder.leaf, static_cast<const List *>(linitial(builder.leaf->counted)), &person->person);
-    List *columns = NIL;
+    Carried carried = {per_unit->keys, NIL};
+    for (int i = 0; i < builder.leaf->nkeys; i++)
+        (void)find_carried(builder.leaf->keys[i].expression, &carried);
+    (void)find_carried(per_unit->where, &carried);
     ListCell *cell;
-    foreach (cell, per_unit->carried)
-        columns = lappend_int(columns, query::column_number(lfirst_node(Var, cell)));
-    add_columns(builder.leaf, columns, &person->carried);
+    foreach (cell, per_unit->keys)
+        if (IsA(lfirst(cell), Var))
+            (void)find_carried(static_cast<Node *>(lfirst(cell)), &carried);
+    add_columns(builder.leaf, carried.columns, &person->carried);
     border::core([&] {
         sort_columns(&person->person);
         sort_columns(&person->carried);
@@ -175,6 +211,10 @@ static void add_per_person(const Builder &builder) {
     foreach (cell, per_unit->columns)
         add_aggregate(builder.leaf, lfirst_node(Aggref, cell), appended(&person->aggregates));
     add_or_nothing(builder.leaf, per_unit->where, &person->where);
+    foreach (cell, per_unit->keys)
+        if (!IsA(lfirst(cell), Var))
+            add_expression(builder.leaf, static_cast<Node *>(lfirst(cell)), appended(&person->keys));
+    border::core([&] { sort_keys(&person->keys); });
 }
 
 // ---- measures ------------------------------------------------------------------------------------------------------
@@ -285,17 +325,16 @@ static const int *add_measures(const Builder &builder, const std::vector<privacy
         order[unasked + asked++] = j;
     }
     border::core([&] {
-        if (builder.plan->per_person)
-            sort_aggregates(builder.plan);
         sort_measures(&builder.plan->measures, order, unasked);
     });
     return order;
 }
 
-// ---- the plan ------------------------------------------------------------------------------------------------------
+// ---- what is read and grouped ----------------------------------------------------------------------------------------
 
-const plan::Plan *plan_of(const query::Leaf *leaf, const std::vector<privacy::Measure> &measures, const int **order) {
-    const Builder builder = {leaf, border::context_new<plan::Plan>()};
+// All but the measures.
+static void add_rows(const Builder &builder) {
+    const query::Leaf *leaf = builder.leaf;
     for (int i = 0; i < leaf->nsources; i++)
         add_source(builder, leaf->sources[i]);
     ListCell *cell;
@@ -308,6 +347,22 @@ const plan::Plan *plan_of(const query::Leaf *leaf, const std::vector<privacy::Me
         add_per_person(builder);
     for (int i = 0; i < leaf->nkeys; i++)
         add_expression(leaf, leaf->keys[i].expression, appended(&builder.plan->keys));
+}
+
+static void add_people(const query::Leaf *leaf, plan::Source *source) {
+    auto *people = border::context_new<plan::Plan>();
+    add_rows({leaf, people});
+    border::core([&] {
+        sort_aggregates(people);
+        source->people.push_back(*people);
+    });
+}
+
+// ---- the plan ------------------------------------------------------------------------------------------------------
+
+const plan::Plan *plan_of(const query::Leaf *leaf, const std::vector<privacy::Measure> &measures, const int **order) {
+    const Builder builder = {leaf, border::context_new<plan::Plan>()};
+    add_rows(builder);
     *order = add_measures(builder, measures);
 #ifdef USE_ASSERT_CHECKING
     border::core([&] {
@@ -317,64 +372,6 @@ const plan::Plan *plan_of(const query::Leaf *leaf, const std::vector<privacy::Me
     });
 #endif
     return builder.plan;
-}
-
-// Copies a text that is made. utf8: its texts are; nobody knows the encoding of those under SQL_ASCII, and most clients send UTF-8.
-template <class Make> static const char *copied(Make &&make) {
-    const bool utf8 = GetDatabaseEncoding() == PG_UTF8 || GetDatabaseEncoding() == PG_SQL_ASCII;
-    return border::core([&] {
-        const std::string made = make(utf8);
-        auto *copy = static_cast<char *>(MemoryContextAllocExtended(CurrentMemoryContext, made.size() + 1,
-                                                                    MCXT_ALLOC_NO_OOM));
-        if (copy == nullptr)
-            throw std::bad_alloc();
-        memcpy(copy, made.c_str(), made.size() + 1);
-        return copy;
-    });
-}
-
-const char *text_of_plan(const plan::Plan *plan) {
-    return copied([&](bool utf8) { return plan::print(*plan, utf8); });
-}
-
-const char *text_of_arguments(const plan::Plan *plan, int measure) {
-    return copied([&](bool utf8) { return plan::print_arguments(*plan, measure, utf8); });
-}
-
-const char *quoted_text(const char *text) {
-    return copied([&](bool utf8) { return plan::Words{utf8}.quoted_text(text); });
-}
-
-// Compares without the kind: aggregates of one argument are asked as one where they are written alike.
-bool has_equal_measures(const plan::Plan *plan) {
-    return border::core([&] {
-        std::vector<std::string> asked;
-        for (plan::Measure measure : plan->measures) {
-            if (measure.kind == plan::Kind::present || measure.kind == plan::Kind::pair || measure.kind == plan::Kind::triple)
-                measure.kind = plan::Kind::sum;
-            asked.push_back(plan::encode(measure));
-        }
-        std::sort(asked.begin(), asked.end());
-        return std::adjacent_find(asked.begin(), asked.end()) != asked.end();
-    });
-}
-
-bool is_same_plan(const plan::Plan *a, const plan::Plan *b) {
-    return border::core([&] { return plan::encode(*a) == plan::encode(*b); });
-}
-
-bytea *bytes_of_plan(const plan::Plan *plan, int without) {
-    auto *unnamed = border::context_new<plan::Plan>();
-    auto *bytes = border::context_new<std::string>();
-    border::core([&] {
-        *unnamed = *plan;
-        for (plan::Source &source : unnamed->sources)
-            source.name = {};
-        if (without >= 0)
-            unnamed->measures.erase(unnamed->measures.begin() + without);
-        *bytes = plan::encode(*unnamed);
-    });
-    return DatumGetByteaP(PointerGetDatum(cstring_to_text_with_len(bytes->data(), static_cast<int>(bytes->size()))));
 }
 
 } // namespace dp::rows

@@ -10,8 +10,8 @@
 
 namespace dp::rows {
 
-static char *name_of(int varno) {
-    return psprintf("public %d", varno);
+static char *name_of(const Question *question, const Source &source) {
+    return psprintf("public %s%d", question->place, source.source->varno);
 }
 
 // Describes the columns as the table has them; a dropped column is a NULL of some type.
@@ -29,11 +29,11 @@ static TupleDesc columns_of(Oid relation) {
     return columns;
 }
 
-RangeTblEntry *public_entry(Oid relation, int varno) {
-    TupleDesc columns = columns_of(relation);
+RangeTblEntry *public_entry(const Question *question, const Source &source) {
+    TupleDesc columns = columns_of(source.relation);
     auto *entry = makeNode(RangeTblEntry);
     entry->rtekind = RTE_NAMEDTUPLESTORE;
-    entry->enrname = name_of(varno);
+    entry->enrname = name_of(question, source);
     entry->enrtuples = 1000; // whatever it holds: what is chosen by it is the same for all contents
     List *names = NIL;
     for (int i = 0; i < columns->natts; i++) {
@@ -152,7 +152,7 @@ static bool copy_rows(QueryEnvironment *copies, const Question *question, const 
         return false;
     MemoryContextDelete(copier->scratch);
     auto *copy = static_cast<EphemeralNamedRelation>(palloc0(sizeof(EphemeralNamedRelationData)));
-    copy->md.name = name_of(static_cast<int>(varno));
+    copy->md.name = name_of(question, source);
     copy->md.reliddesc = InvalidOid;
     copy->md.tupdesc = columns;
     copy->md.enrtype = ENR_NAMED_TUPLESTORE;
@@ -192,6 +192,8 @@ uint64 hash_of_public_rows(const Question *question) {
     uint64 hash = 0;
     for (int i = 0; i < question->nsources; i++) {
         const Source &source = question->sources[i];
+        if (source.people != nullptr)
+            hash = hash_combine64(hash, hash_of_public_rows(source.people));
         if (!is_copied(source))
             continue;
         Hasher hasher = {{hash_row, start_copying, end_copying, end_copying, DestNone}, 1};
@@ -204,17 +206,24 @@ uint64 hash_of_public_rows(const Question *question) {
     return hash;
 }
 
-QueryEnvironment *copy_public_rows(const Question *question, const List *checked, bool *executed) {
-    QueryEnvironment *copies = nullptr;
-    *executed = true;
-    for (int i = 0; i < question->nsources && *executed; i++) {
+static bool copy_all(QueryEnvironment **copies, const Question *question, const List *checked) {
+    for (int i = 0; i < question->nsources; i++) {
         const Source &source = question->sources[i];
+        if (source.people != nullptr && !copy_all(copies, source.people, checked))
+            return false;
         if (!is_copied(source))
             continue;
-        if (copies == nullptr)
-            copies = create_queryEnv();
-        *executed = copy_rows(copies, question, source, checked);
+        if (*copies == nullptr)
+            *copies = create_queryEnv();
+        if (!copy_rows(*copies, question, source, checked))
+            return false;
     }
+    return true;
+}
+
+QueryEnvironment *copy_public_rows(const Question *question, const List *checked, bool *executed) {
+    QueryEnvironment *copies = nullptr;
+    *executed = copy_all(&copies, question, checked);
     return copies;
 }
 

@@ -13,7 +13,7 @@ namespace dp::rows {
 void check_public_columns(const Question *question);
 
 // An entry of the internal statement for a public source: its rows, copied.
-RangeTblEntry *public_entry(Oid relation, int varno);
+RangeTblEntry *public_entry(const Question *question, const Source &source);
 
 // The copies of all public sources of a question, for run_plan; null: it has none. Under the active snapshot, as the current role.
 // *executed: false where a plan would have read other relations than those that were checked, and nothing was copied.

@@ -330,7 +330,8 @@ bool find_tuples(const catalog::Reading &reading, Question *question, List *deri
 
 static bool reads_public_tables(const Question *question) {
     for (int i = 0; i < question->nsources; i++)
-        if (question->sources[i].source->is_public)
+        if (question->sources[i].source->is_public ||
+            (question->sources[i].people != nullptr && reads_public_tables(question->sources[i].people)))
             return true;
     return false;
 }
@@ -363,6 +364,9 @@ uint64 hash_of_looked_up(const Question *question) {
         appendStringInfo(&text, " %d", question->units->max_rows_per_group);
     if (question->rows_per_group > 0)
         appendStringInfo(&text, " %d", question->rows_per_group);
+    for (int i = 0; i < question->nsources; i++)
+        if (question->sources[i].people != nullptr)
+            appendStringInfo(&text, "|%d", question->sources[i].people->per_unit->max_rows);
     const uint64 hash = hash_bytes_extended(reinterpret_cast<const unsigned char *>(text.data), text.len, 0);
     return hash == 0 ? 1 : hash;
 }

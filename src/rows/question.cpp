@@ -74,13 +74,36 @@ static const RangeTblEntry *rows_of(const Question *question, AttrNumber column)
     return source == nullptr ? nullptr : source->source->rows;
 }
 
+// Names a column of a sub-SELECT; one of the unit as its table does.
+static const char *name_of_people_column(const Question *question, const Source &source, int number) {
+    ListCell *cell;
+    foreach (cell, source.people->leaf->per_unit->unit)
+        if (lfirst_int(cell) == number)
+            return source.people->units->path->names[foreach_current_index(cell)];
+    return strVal(list_nth(rt_fetch(source.source->varno, question->leaf->query->rtable)->eref->colnames, number - 1));
+}
+
 const char *column_name(const Question *question, AttrNumber column) {
+    const Source *source = source_at(question, query::varno_of(column));
+    if (source != nullptr && source->people != nullptr)
+        return name_of_people_column(question, *source, query::attno_of(column));
     return query::name_of_column(relation_of(question, column), rows_of(question, column), query::attno_of(column));
 }
 
+Var *source_column(const Question *question, Oid relation, int varno, AttrNumber attno) {
+    const Source *source = source_at(question, varno);
+    if (source != nullptr && source->people != nullptr) {
+        const Question *people = source->people;
+        const int n = people->leaf->nkeys;
+        Node *column = attno <= n ? people->leaf->keys[attno - 1].expression
+                                  : static_cast<Node *>(list_nth(people->units->values, attno - n - 1));
+        return makeVar(varno, attno, exprType(column), exprTypmod(column), exprCollation(column), 0);
+    }
+    return query::column_of(varno, relation, source == nullptr ? nullptr : source->source->rows, attno);
+}
+
 Var *table_column(const Question *question, AttrNumber column) {
-    return query::column_of(query::varno_of(column), relation_of(question, column), rows_of(question, column),
-                            query::attno_of(column));
+    return source_column(question, relation_of(question, column), query::varno_of(column), query::attno_of(column));
 }
 
 // (Nobody enforces what is declared of a foreign table.)

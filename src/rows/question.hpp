@@ -54,12 +54,16 @@ struct Expression {
     bool narrowed;                 // its bounds, by conditions
 };
 
+struct ColumnRanges;
+struct Question;
+
 // A source of the leaf, with what is declared of it.
 struct Source {
     const query::Source *source;
     catalog::Settings *settings; // null for a public table
     Oid relation;                // the table itself
     AttrNumber *map;             // by column of the view that of the table; map[0] is 0
+    Question *people;            // of a sub-SELECT with rows of units; null: a table. Its settings are those of what it reads, by its unit
 };
 
 // Describes what one unit may bring to a leaf (formulas.md, 9).
@@ -92,6 +96,8 @@ struct PerUnit {
     Var **extreme_of;     // the column whose least or greatest value one is, unclamped; else null
     int64 kept;           // bytes that a unit's texts may take among their states
     List *carried;        // Var *: of the tables; keys, arguments, filters and `where` are over these as well
+    List *grouped;        // Node *: of the tables, total: keys of which a unit may have several values (rows/people)
+    List *grouped_keys;   // Node *: the same, of the views
     Node *where;          // over unit_varno, total; or null
     int max_rows;         // counts are at most this, and sums those of as many rows
 };
@@ -140,6 +146,9 @@ struct Question {
     int64 *places; // of each group in the product of the domains, ascending (rows/visible_groups); null: all are groups
     const Units *units;   // null: a row is a unit
     PerUnit *per_unit;    // keys, arguments and filters are over its columns, and what it carries; or null
+    ColumnRanges *ranges; // of one that is a source: where its columns lie
+    const List *folded;   // Node *: likewise, its columns over the tables, before they are made total
+    const char *place;    // of one that is a source, within the outermost one; else empty
     const List *checked;  // oid: the tables and their parts, as they were when the question was resolved
     catalog::Asker asker; // whose it is
     const char *grantee;  // of the policy that it is asked under; null: the controller's own call
@@ -185,6 +194,8 @@ Node *map_to_tables(Node *expression, const Question *question);
 Oid relation_of(const Question *question, AttrNumber column);
 const char *column_name(const Question *question, AttrNumber column);
 Var *table_column(const Question *question, AttrNumber column);
+// Returns a column of the relation that stands at a place of the range table, or of the sub-SELECT that does.
+Var *source_column(const Question *question, Oid relation, int varno, AttrNumber attno);
 // Whether some row that is asked about may have NULL in it: for the table's sake, or for that of an outer join.
 bool is_nullable(const Question *question, AttrNumber column);
 // Returns the bounds of x of a measure of two columns; null: it is of one.
@@ -197,7 +208,7 @@ inline bool is_clipped(const Question *question) {
     return question->units != nullptr && question->units->clipped;
 }
 inline bool is_joined(const Question *question) {
-    return question->nsources > 1;
+    return question->nsources > 1 || question->sources[0].people != nullptr;
 }
 // For a query that needs no permission on it (border/permissions): whoever asks was checked.
 RangeTblEntry *table_entry(const Question *question);

@@ -12,21 +12,6 @@
 namespace dp::rows {
 
 #ifdef USE_ASSERT_CHECKING
-// Tells whether a column that names a person is carried: above the sub-SELECT its printed text names it, which nobody may write.
-static bool carries_unit(const Question *question) {
-    ListCell *cell;
-    foreach (cell, question->leaf->per_unit == nullptr ? NIL : question->leaf->per_unit->carried) {
-        const Var *column = lfirst_node(Var, cell);
-        const Source *source = source_at(question, column->varno);
-        const catalog::UnitPath *path =
-            source == nullptr || source->settings == nullptr ? nullptr : source->settings->unit;
-        for (int i = 0; path != nullptr && i < path->ncolumns; i++)
-            if (source->map[column->varattno] == path->columns[i])
-                return true;
-    }
-    return false;
-}
-
 // Tells whether nobody may write the text as it is. NOT IN is three conditions, of which one compares nothing. Measures that folding has made
 // equal would be one. A text may be too long, or have characters that the database's encoding lacks.
 static bool is_only_shown(const Question *question) {
@@ -34,8 +19,17 @@ static bool is_only_shown(const Question *question) {
     foreach (cell, question->leaf->semi_joins)
         if (static_cast<const query::SemiJoin *>(lfirst(cell))->unless != nullptr)
             return true;
-    return has_equal_measures(question->plan) || carries_unit(question) || strlen(question->text) > query::max_text ||
+    return has_equal_measures(question->plan) || strlen(question->text) > query::max_text ||
            GetDatabaseEncoding() != PG_UTF8;
+}
+
+static void fold_all_leaves(query::Leaf *leaf) {
+    for (int i = 0; i < leaf->nsources; i++)
+        if (leaf->sources[i].people != nullptr)
+            fold_all_leaves(leaf->sources[i].people);
+    fold_passed_rows(leaf, nullptr);
+    order_exists(leaf, nullptr);
+    fold_leaf(leaf, nullptr);
 }
 
 // Checks that the text of the plan, read like an asker's, is a question with the same plan. As somebody who may look up all names.
@@ -46,9 +40,7 @@ static void check_text_means_plan(const Question *question) {
     const query::Parsed parsed = query::parse_select(question->text);
     query::Leaf *leaf = query::check_leaf(parsed.query, parsed.source);
     role.leave();
-    fold_passed_rows(leaf, nullptr);
-    order_exists(leaf, nullptr);
-    fold_leaf(leaf, nullptr);
+    fold_all_leaves(leaf);
     const int64 *fractions = resolve_fractions(leaf, nullptr);
     auto *measures = border::context_new<std::vector<privacy::Measure>>();
     border::core([&] { *measures = measures_of(question, leaf, fractions, false); });

@@ -31,6 +31,8 @@
 #include "rows/question_plan.hpp"
 #include "rows/visible_groups.hpp"
 #include "rows/joined_sources.hpp"
+#include "rows/key_domains.hpp"
+#include "rows/people_sources.hpp"
 #include "rows/sources.hpp"
 #include "rows/exists_columns.hpp"
 #include "rows/touched.hpp"
@@ -93,6 +95,7 @@ static void limit_cost(Question *question, const query::RowCost *cost) {
         query::set_size_limit(question->keys[i], limit);
     if (question->per_unit != nullptr) {
         query::set_size_limit(reinterpret_cast<Node *>(question->per_unit->columns), limit);
+        query::set_size_limit(reinterpret_cast<Node *>(question->per_unit->grouped), limit);
         query::set_size_limit(question->per_unit->where, limit);
     }
     for (int i = 0; i < list_length(question->leaf->arguments); i++)
@@ -158,8 +161,8 @@ static List *map_leaf(Question *question, ColumnRanges *columns) {
     if (question->per_unit != nullptr) {
         resolve_per_unit(columns, question, &cost);
         columns->narrowed = read_conditions(lappend(conditions, map_to_tables(leaf->per_unit->where, question)));
-        check_counts(columns, question);
     }
+    check_counts(columns, question);
     question->beyond = text_of_beyond(columns, question);
     question->keys = static_cast<Node **>(palloc0(sizeof(Node *) * (leaf->nkeys + 1)));
     question->key_columns = static_cast<AttrNumber *>(palloc0(sizeof(AttrNumber) * (leaf->nkeys + 1)));
@@ -178,45 +181,6 @@ static List *map_leaf(Question *question, ColumnRanges *columns) {
 }
 
 // ---- groups --------------------------------------------------------------------------------------------------------
-
-// The texts were stored under pinned settings and are read under the same ones: what they mean is not the caller's to choose.
-static KeyDomain stored_domain(ArrayType *declared, const query::Key *spec, const char *name) {
-    border::SettingsScope scope = border::SettingsScope::enter();
-    KeyDomain domain = declared_domain(declared, spec->type, spec->typmod, spec->collation, name);
-    scope.leave();
-    return domain;
-}
-
-// Its values are nobody's secret. More than an answer may have groups are discovered, like those that nobody declared.
-static bool read_public_domain(const catalog::Reading &reading, const Question *question, AttrNumber column,
-                               KeyDomain *domain) {
-    return public_domain(reading, *source_at(question, query::varno_of(column))->source, query::attno_of(column),
-                         max_coordinates, domain);
-}
-
-// False when nobody declared the groups of a key; those of an expression may follow from what was.
-static bool read_domain(const catalog::Reading &reading, Question *question, int key, ColumnRanges *columns,
-                        Node *folded) {
-    const query::Key *spec = &question->leaf->keys[key];
-    const AttrNumber column = question->key_columns[key];
-    const bool is_public =
-        column != InvalidAttrNumber && source_at(question, query::varno_of(column))->source->is_public;
-    if (!is_public && named_groups(columns->narrowed, question, key, folded, &question->domains[key]))
-        return true;
-    if (column == InvalidAttrNumber)
-        return derive_domain(columns, question, key, folded, &question->domains[key]);
-    if (is_public)
-        return read_public_domain(reading, question, column, &question->domains[key]);
-    const char *name = column_name(question, column);
-    ArrayType *declared = catalog::column_groups(reading, relation_of(question, column), name);
-    if (declared != nullptr)
-        question->domains[key] = stored_domain(declared, spec, name);
-    else if (has_type_domain(spec->type))
-        question->domains[key] = type_domain(spec->type, spec->collation, is_nullable(question, column));
-    else
-        return derive_domain(columns, question, key, folded, &question->domains[key]);
-    return true;
-}
 
 // One key that nobody declared, or more derived groups than an answer may have: the whole tuple is discovered (8.5).
 static void discover_groups(Question *question, int key) {
@@ -292,7 +256,7 @@ static void make_keys_canonical(Question *question) {
 // Rows with a key that is longer than any declared group are in no group. They go before they are grouped: two long keys
 // would not fit into one record of the internal statement.
 static void leave_out_long_keys(Question *question) {
-    Node **where = question->per_unit != nullptr ? &question->per_unit->where : &question->where; // what a key is over
+    Node **where = &question->where;
     for (int i = 0; i < question->leaf->nkeys; i++) {
         Node *condition = short_key_condition(question->keys[i]);
         if (condition != nullptr)
@@ -306,6 +270,14 @@ static void leave_out_long_keys(Question *question) {
 
 // ---- preparing -----------------------------------------------------------------------------------------------------
 
+// Whether something in it depends on a setting.
+static bool is_mutable(const Question *question) {
+    bool found = contain_mutable_functions(expressions_of(question));
+    for (int i = 0; i < question->nsources; i++)
+        found = found || (question->sources[i].people != nullptr && is_mutable(question->sources[i].people));
+    return found;
+}
+
 static ParsedLinks links_of(const query::Leaf *leaf) {
     ParsedLinks links = {static_cast<List *>(copyObject(leaf->from)), leaf->where, NIL};
     for (auto *one : border::each<const query::SemiJoin>(leaf->semi_joins))
@@ -313,13 +285,14 @@ static ParsedLinks links_of(const query::Leaf *leaf) {
     return links;
 }
 
-Question *prepare(const catalog::Reading &reading, query::Leaf *leaf, ParamListInfo parameters) {
-    auto *question = static_cast<Question *>(palloc0(sizeof(Question)));
-    question->leaf = leaf;
+// Resolves sources, conditions and keys. Returns the keys over the tables, before they are made total.
+static const List *begin(const catalog::Reading &reading, Question *question, ParamListInfo parameters,
+                         ColumnRanges *columns) {
+    query::Leaf *leaf = question->leaf;
     fold_passed_rows(leaf, parameters);
     order_exists(leaf, parameters);
     question->links = links_of(leaf);
-    open_sources(reading, question);
+    open_sources(reading, question, parameters);
     check_asked_limits(question);
     Units *units = resolve_sources(reading, question);
     question->units = units;
@@ -327,10 +300,39 @@ Question *prepare(const catalog::Reading &reading, query::Leaf *leaf, ParamListI
         begin_per_unit(question, units);
     else if (units != nullptr)
         limit_rows(question, units);
-    ColumnRanges columns = column_ranges(reading, question);
+    *columns = column_ranges(reading, question);
     fold_leaf(leaf, parameters);
-    const List *folded = map_leaf(question, &columns);
-    check_tests(&columns, question);
+    const List *folded = map_leaf(question, columns);
+    check_tests(columns, question);
+    return folded;
+}
+
+static void check_columns_of_joined(const Question *question) {
+    if (!is_joined(question))
+        return;
+    check_joined_columns(question);
+    check_public_columns(question);
+}
+
+Question *prepare_people(const catalog::Reading &reading, query::Leaf *leaf, ParamListInfo parameters, const char *place) {
+    auto *question = static_cast<Question *>(palloc0(sizeof(Question)));
+    question->leaf = leaf;
+    question->place = place;
+    question->ranges = static_cast<ColumnRanges *>(palloc(sizeof(ColumnRanges)));
+    question->folded = begin(reading, question, parameters, question->ranges);
+    question->domains = static_cast<KeyDomain *>(palloc0(sizeof(KeyDomain) * (leaf->nkeys + 1)));
+    check_columns_of_joined(question);
+    check_columns(question);
+    return question;
+}
+
+Question *prepare(const catalog::Reading &reading, query::Leaf *leaf, ParamListInfo parameters) {
+    auto *question = static_cast<Question *>(palloc0(sizeof(Question)));
+    question->leaf = leaf;
+    question->place = "";
+    ColumnRanges columns;
+    const List *folded = begin(reading, question, parameters, &columns);
+    Units *units = const_cast<Units *>(question->units);
     read_groups(reading, question, &columns, folded);
     question->groups_only = leaf->naggregates == 0 && !question->thresholded;
     const int64 *fractions = resolve_fractions(leaf, nullptr);
@@ -363,13 +365,10 @@ Question *prepare(const catalog::Reading &reading, query::Leaf *leaf, ParamListI
     find_decimals(question);
     if (is_clipped(question)) // before a charge: all of it is public
         check_contribution_size(question);
-    if (is_joined(question)) {
-        check_joined_columns(question);
-        check_public_columns(question);
-    }
+    check_columns_of_joined(question);
     question->looked_up = hash_of_looked_up(question);
     // Whatever depends on a setting is not immutable; the others are pinned.
-    if (contain_mutable_functions(expressions_of(question)))
+    if (is_mutable(question))
         question->time_zone = pstrdup(GetConfigOption("TimeZone", false, false));
     return question;
 }

@@ -1,5 +1,6 @@
 #include "rows/sources.hpp"
 
+#include "border/each.hpp"
 #include "border/refuse.hpp"
 #include "catalog/facade.hpp"
 #include "catalog/foreign_part.hpp"
@@ -7,6 +8,7 @@
 #include "rows/from_clause.hpp"
 #include "rows/joined_sources.hpp"
 #include "rows/nodes.hpp"
+#include "rows/people_sources.hpp"
 #include "rows/touched.hpp"
 #include "rows/unit_links.hpp"
 #include "rows/unit_rows.hpp"
@@ -21,14 +23,31 @@ static catalog::Settings *open_settings(const catalog::Reading &reading, Oid vie
     return settings;
 }
 
-void open_sources(const catalog::Reading &reading, Question *question) {
+// Lists the settings of all tables that are read, at any depth.
+static List *settings_of(const Question *question) {
+    List *all = NIL;
+    for (int i = 0; i < question->nsources; i++) {
+        const Source &source = question->sources[i];
+        if (source.people != nullptr)
+            all = list_concat(all, settings_of(source.people));
+        else if (source.settings != nullptr)
+            all = lappend(all, source.settings);
+    }
+    return all;
+}
+
+void open_sources(const catalog::Reading &reading, Question *question, ParamListInfo parameters) {
     const query::Leaf *leaf = question->leaf;
-    List *relations = NIL, *others = NIL;
+    List *relations = NIL;
     question->nsources = leaf->nsources;
     question->sources = static_cast<Source *>(palloc0(sizeof(Source) * leaf->nsources));
     for (int i = 0; i < leaf->nsources; i++) {
         Source *source = &question->sources[i];
         source->source = &leaf->sources[i];
+        if (leaf->sources[i].people != nullptr) {
+            open_people(reading, question, i, parameters);
+            continue;
+        }
         source->relation = leaf->sources[i].is_public ? leaf->sources[i].relation
                                                       : catalog::table_of_facade(leaf->sources[i].relation);
         if (leaf->sources[i].rows == nullptr)
@@ -39,16 +58,15 @@ void open_sources(const catalog::Reading &reading, Question *question) {
         Source *source = &question->sources[i];
         if (source->source->is_public)
             continue;
-        source->settings = open_settings(reading, source->source->relation, source->relation);
-        if (question->settings == nullptr) {
-            // Its versions become those of all.
-            question->settings = static_cast<catalog::Settings *>(palloc(sizeof(catalog::Settings)));
-            *question->settings = *source->settings;
-        } else {
-            check_one_domain(question->settings, source->settings);
-            others = lappend(others, source->settings);
-        }
+        if (source->people == nullptr)
+            source->settings = open_settings(reading, source->source->relation, source->relation);
     }
+    List *all = settings_of(question);
+    question->settings = static_cast<catalog::Settings *>(palloc(sizeof(catalog::Settings)));
+    *question->settings = *static_cast<const catalog::Settings *>(linitial(all)); // its versions become those of all
+    List *others = list_delete_first(all);
+    for (auto *other : border::each<const catalog::Settings>(others))
+        check_one_domain(question->settings, other);
     catalog::join_settings(question->settings, others);
     for (int i = 0; i < leaf->nsources; i++)
         if (leaf->sources[i].is_public)
@@ -68,8 +86,7 @@ static Units *units_of_all(const Question *question, const catalog::Reading *rea
     return path == nullptr ? nullptr : units_of(question, path, 1, 1, nullptr);
 }
 
-static AttrNumber *same_columns(const query::Source *source) {
-    const int n = query::columns_of(source->relation, source->rows);
+static AttrNumber *same_columns(int n) {
     auto *map = static_cast<AttrNumber *>(palloc0(sizeof(AttrNumber) * (n + 1)));
     for (int i = 1; i <= n; i++)
         map[i] = static_cast<AttrNumber>(i);
@@ -79,8 +96,9 @@ static AttrNumber *same_columns(const query::Source *source) {
 static void map_columns(Question *question) {
     for (int i = 0; i < question->nsources; i++) {
         Source *source = &question->sources[i];
-        source->map = source->settings != nullptr ? catalog::map_columns(source->source->relation, source->relation)
-                                                  : same_columns(source->source);
+        source->map = source->people != nullptr     ? same_columns(source->people->leaf->nkeys)
+                      : source->settings != nullptr ? catalog::map_columns(source->source->relation, source->relation)
+                                                    : same_columns(query::columns_of(source->relation, source->source->rows));
     }
 }
 
@@ -101,7 +119,7 @@ Units *resolve_table(Question *question) {
     source->varno = 1;
     question->nsources = 1;
     question->sources = static_cast<Source *>(palloc(sizeof(Source)));
-    *question->sources = Source{source, question->settings, question->settings->relation, nullptr};
+    *question->sources = Source{source, question->settings, question->settings->relation, nullptr, nullptr};
     return resolve(question, nullptr);
 }
 

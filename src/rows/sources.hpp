@@ -9,7 +9,7 @@ namespace dp::rows {
 // Locks the tables of the leaf's sources, in one order for all, and reads their settings and columns into question->sources; the
 // first one's stand for all in question->settings. Errors: 55000 for what is no restricted view or has changed, 0A000 for
 // several domains, or several sources whose rows are units.
-void open_sources(const catalog::Reading &reading, Question *question);
+void open_sources(const catalog::Reading &reading, Question *question, ParamListInfo parameters);
 
 // Locks and checks the tables and those on the paths to their units; leaves them in question->checked. What the paths mean; null where
 // a row is a unit. Errors: 55000, naming the table and the remedy; 0A000 for joins that are not linked, or of tables that other

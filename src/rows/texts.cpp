@@ -54,18 +54,6 @@ static const char *text_over(const Question *question, Node *node) {
     return text_of_target(entries, node);
 }
 
-// The sub-SELECT with one row for each person.
-static RangeTblEntry *entry_of_people(const Query *below) {
-    auto *entry = makeNode(RangeTblEntry);
-    entry->rtekind = RTE_SUBQUERY;
-    entry->subquery = copyObject(const_cast<Query *>(below));
-    List *names = NIL;
-    for (auto *target : border::each<TargetEntry>(below->targetList))
-        names = lappend(names, makeString(pstrdup(target->resname == nullptr ? "?column?" : target->resname)));
-    entry->eref = makeAlias("t", names);
-    return entry;
-}
-
 const char *text_over_views(const Question *question, Node *node) {
     if (question->per_unit != nullptr)
         node = with_aggregates(node, question->leaf->per_unit->columns);
@@ -73,59 +61,6 @@ const char *text_over_views(const Question *question, Node *node) {
         return text_over(question, query::with_tests_written(question->leaf, node));
     Oid view = question->leaf->view;
     return deparse_expression(node, deparse_context_for(get_rel_name(view), view), false, false);
-}
-
-namespace {
-// Holds the columns of the sub-SELECT with one row for each person, over the aggregates that stand above it.
-struct Above {
-    List *targets; // Node *
-    bool others;   // something is no column of it
-};
-} // namespace
-
-static Node *aggregates_as_columns(Node *node, void *context) {
-    auto *columns = static_cast<const List *>(context);
-    if (node == nullptr || !IsA(node, Aggref))
-        return node == nullptr ? nullptr : border::mutate_expression(node, aggregates_as_columns, context);
-    ListCell *cell;
-    foreach (cell, columns)
-        if (equal(lfirst(cell), node))
-            return reinterpret_cast<Node *>(makeVar(query::unit_varno,
-                                                    static_cast<AttrNumber>(foreach_current_index(cell) + 1),
-                                                    exprType(node), exprTypmod(node), exprCollation(node), 0));
-    return node;
-}
-
-static Node *targets_as_columns(Node *node, void *context) {
-    auto *above = static_cast<Above *>(context);
-    ListCell *cell;
-    if (node == nullptr)
-        return nullptr;
-    foreach (cell, above->targets)
-        if (equal(lfirst(cell), node))
-            return reinterpret_cast<Node *>(makeVar(1, static_cast<AttrNumber>(foreach_current_index(cell) + 1),
-                                                    exprType(node), exprTypmod(node), exprCollation(node), 0));
-    above->others = above->others || IsA(node, Var);
-    return border::mutate_expression(node, targets_as_columns, context);
-}
-
-const char *text_as_asked(const Question *question, Node *node, bool *above) {
-    const Query *below = question->leaf->query;
-    Above context = {NIL, question->per_unit == nullptr};
-    Node *over = nullptr;
-    if (question->per_unit != nullptr) {
-        for (auto *target : border::each<TargetEntry>(below->targetList))
-            context.targets =
-                lappend(context.targets, aggregates_as_columns(reinterpret_cast<Node *>(copyObject(target->expr)),
-                                                               question->leaf->per_unit->columns));
-        over = targets_as_columns(node, &context);
-    }
-    *above = !context.others;
-    border::SettingsScope settings = border::SettingsScope::enter();
-    const char *text =
-        *above ? text_of_target(list_make1(entry_of_people(below)), over) : text_over_views(question, node);
-    settings.leave();
-    return text;
 }
 
 const char *shortened(const char *text) {

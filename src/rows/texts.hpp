@@ -7,9 +7,6 @@ namespace dp::rows {
 
 // Returns an expression over the views of the leaf, as text.
 const char *text_over_views(const Question *question, Node *node);
-// Returns an expression over the views as whoever asks writes it. Above one row for each person it is made of the sub-SELECT's columns;
-// `above` says whether it is. Else it is that of written_text().
-const char *text_as_asked(const Question *question, Node *node, bool *above);
 // Returns the name of an argument for people: its column, or the expression over the view.
 const char *argument_text(const Question *question, int aggregate);
 // Returns expressions over the views as they were written, behind each other: joined ones by the aliases of the statement.

@@ -19,11 +19,11 @@ const char *text_of_summed(Node *folded, Oid relation) {
 // The only private table that the argument is of; null where some row of it may stand in several joined rows.
 static const Source *summed_source(const Question *question, Node *argument) {
     int varno;
-    if (question->per_unit != nullptr || !bms_get_singleton_member(pull_varnos_of(argument), &varno))
+    if (!bms_get_singleton_member(pull_varnos_of(argument), &varno))
         return nullptr;
     for (int i = 0; i < question->nsources; i++) {
         const Source &source = question->sources[i];
-        if (source.source->varno != varno || source.settings == nullptr)
+        if (source.source->varno != varno || source.settings == nullptr || source.people != nullptr)
             continue;
         const query::Joined *joined = question->units->joined;
         const bool once =

@@ -99,12 +99,16 @@ static Var *column_at(int varno, Oid relation, AttrNumber column) {
     return makeVar(varno, column, type, typmod, collation, 0);
 }
 
-// The column is a part of what names the unit, which all rows have.
+// The column is a part of what names the unit, which all rows have. NIL: only a sub-SELECT with rows of units shows it.
 static List *columns_of_unit(const Question *question, int place) {
-    List *columns = list_make1(list_nth(question->units->values, place - 1));
+    const auto *named = list_nth_node(Var, question->units->values, place - 1);
+    const Source *source_of_name = source_at(question, static_cast<int>(named->varno));
+    if (source_of_name != nullptr && source_of_name->people != nullptr)
+        return NIL;
+    List *columns = list_make1(const_cast<Var *>(named));
     for (int i = 0; i < question->nsources; i++) {
         const Source &source = question->sources[i];
-        if (is_of_each_row(source) && source.settings->unit->direct)
+        if (is_of_each_row(source) && source.people == nullptr && source.settings->unit->direct)
             columns = lappend(columns, column_at(source.source->varno, source.relation, source.settings->unit->columns[place - 1]));
     }
     return columns;
@@ -122,7 +126,7 @@ static List *columns_of_table(const Question *question, Oid relation, AttrNumber
     List *columns = NIL;
     for (int i = 0; i < question->nsources; i++) {
         const Source &source = question->sources[i];
-        if (source.relation != relation || !is_of_each_row(source))
+        if (source.people != nullptr || source.relation != relation || !is_of_each_row(source))
             continue;
         check_one_row(source.settings->unit, relation);
         columns = lappend(columns, column_at(source.source->varno, relation, column));
@@ -154,6 +158,8 @@ static List *columns_of(const Question *question, const Partition &partition) {
                     : column == InvalidAttrNumber ? NIL
                     : by_rows                     ? list_make1(column_at(1, partition.relation, column))
                                                   : columns_of_table(question, partition.relation, column);
+    if (columns == NIL && partition.place > 0)
+        return NIL;
     const Oid type = partition.place > 0 ? linitial_node(Var, columns)->vartype : get_atttype(partition.relation, column);
     if (!OidIsValid(type) || strcmp(format_type_be(type), partition.type) != 0)
         refuse_state(psprintf("column %s, by which %s has a partition, is gone or of another type",

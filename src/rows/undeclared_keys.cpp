@@ -42,9 +42,8 @@ const char *key_in_where(const Question *question) {
     constexpr std::size_t longest = 300;
     if (key < 0 || !has_spelling(question->leaf->keys[key].type) || !is_named(question))
         return nullptr;
-    bool above;
-    const char *text = text_as_asked(question, question->leaf->keys[key].expression, &above);
-    return (question->per_unit == nullptr || above) && strlen(text) <= longest ? text : nullptr;
+    const char *text = written_text(question, list_make1(question->leaf->keys[key].expression));
+    return strlen(text) <= longest ? text : nullptr;
 }
 
 static bool is_whole(Oid type) {
@@ -80,13 +79,10 @@ static bool follows_from_bounds(Node *key, Var *column) {
 
 // Returns a column in the key whose bounds give its groups; null: there is none.
 static const char *bounded_part(const Question *question, int key) {
-    bool above;
     Node *expression = question->leaf->keys[key].expression;
     for (auto *column : border::each<Var>(pull_var_clause(expression, 0)))
-        if (follows_from_bounds(expression, column)) {
-            const char *text = text_as_asked(question, reinterpret_cast<Node *>(column), &above);
-            return question->per_unit == nullptr || above ? text : nullptr;
-        }
+        if (follows_from_bounds(expression, column))
+            return written_text(question, list_make1(column));
     return nullptr;
 }
 
@@ -117,10 +113,11 @@ static const char *remedy_of_others(const char *own, const char *text) {
     return *own == '\0' ? text : psprintf("Or %c%s", pg_ascii_tolower(*text), text + 1);
 }
 
-static const char *remedy_of_column(const Question *question, const char *or_delta) {
+// of: the question that the column is in, or a sub-SELECT of it.
+static const char *remedy_of_column(const Question *question, const Question *of, const char *or_delta) {
     const bool asks = question->grantee != nullptr;
-    const char *column = quote_identifier(column_name(question, question->undeclared));
-    const char *call = ask_for_groups(question, question->undeclared);
+    const char *column = quote_identifier(column_name(of, of->undeclared));
+    const char *call = ask_for_groups(of, of->undeclared);
     if (call == nullptr)
         return psprintf(
             "Each group of %s would be of one person: count(DISTINCT %s) counts them, with FILTER (WHERE ...) "
@@ -130,6 +127,22 @@ static const char *remedy_of_column(const Question *question, const char *or_del
     return psprintf("%s%s %s, unless its values name people, whom count(DISTINCT %s) counts%s.", own,
                     remedy_of_others(own, asks ? "Ask the controller for" : "Declare them with"), call, column,
                     or_delta);
+}
+
+// Returns the sub-SELECT of which the undeclared key shows a column as it is, with that as its undeclared one; null: it shows none.
+static const Question *shown_below(const Question *question) {
+    const int key = question->undeclared_key;
+    const auto *column = key < 0 ? nullptr : reinterpret_cast<const Var *>(question->leaf->keys[key].expression);
+    if (column == nullptr || !IsA(column, Var))
+        return nullptr;
+    const Source *source = source_at(question, static_cast<int>(column->varno));
+    if (source == nullptr || source->people == nullptr || column->varattno > source->people->leaf->nkeys ||
+        source->people->key_columns[column->varattno - 1] == InvalidAttrNumber)
+        return nullptr;
+    auto *below = static_cast<Question *>(palloc(sizeof(Question)));
+    *below = *source->people;
+    below->undeclared = below->key_columns[column->varattno - 1];
+    return source_at(below, query::varno_of(below->undeclared))->source->is_public ? nullptr : below;
 }
 
 const char *groups_remedy(const Question *question, bool delta) {
@@ -143,7 +156,9 @@ const char *groups_remedy(const Question *question, bool delta) {
                         column_name(question, question->undeclared), max_coordinates,
                         !delta ? "" : ", or ask for a delta above 0 in dp_grant()");
     if (question->undeclared != InvalidAttrNumber)
-        return remedy_of_column(question, or_delta);
+        return remedy_of_column(question, question, or_delta);
+    if (const Question *below = shown_below(question))
+        return remedy_of_column(question, below, or_delta);
     const char *own = own_remedy(question);
     return psprintf("%s%s bounds or groups of the columns in it, or a generated column with declared groups%s.", own,
                     remedy_of_others(own, asks ? "Ask the controller for" : "Declare"), or_delta);

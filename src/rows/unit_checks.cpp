@@ -1,10 +1,12 @@
 #include "rows/unit_checks.hpp"
 
 #include "border/each.hpp"
+#include "border/listed.hpp"
 #include "border/refuse.hpp"
 #include "catalog/domain.hpp"
 #include "catalog/ledger.hpp"
 #include "query/asked_limits.hpp"
+#include "rows/people_sources.hpp"
 #include "rows/texts.hpp"
 #include "rows/undeclared_keys.hpp"
 
@@ -58,43 +60,44 @@ static const Var *told_apart(Node *node) {
 }
 
 // Returns the column (query::column_number of the view's) that a key tells apart; 0: none.
-static AttrNumber grouped_column(const Question *question, int key) {
-    const Var *column = told_apart(question->leaf->keys[key].expression);
+static AttrNumber grouped_column(const Question *question, Node *key) {
+    const Var *column = told_apart(key);
     return column == nullptr || column->varattno <= 0 || column->varno == query::unit_varno ||
                    query::source_of(question->leaf, static_cast<int>(column->varno)) == nullptr
                ? InvalidAttrNumber
                : query::column_number(column);
 }
 
-static List *grouped_columns(const Question *question) {
+static List *grouped_columns(const Question *question, const List *keys) {
     List *columns = NIL;
-    for (int i = 0; i < question->leaf->nkeys; i++)
-        if (grouped_column(question, i) > 0)
-            columns = list_append_unique_int(columns, grouped_column(question, i));
+    for (auto *key : border::each<Node>(keys))
+        if (grouped_column(question, key) > 0)
+            columns = list_append_unique_int(columns, grouped_column(question, key));
     return columns;
 }
 
 // Whether the keys tell a unit from all others, or lead to one: the columns that it is found by are among them.
-static bool groups_are_units(const Question *question, const Source &source) {
+static bool groups_are_units(const Question *question, const List *keys, const Source &source) {
     const catalog::UnitPath *path = source.settings == nullptr ? nullptr : source.settings->unit;
     if (path == nullptr)
         return false;
-    List *grouped = grouped_columns(question), *of_unit = NIL;
+    List *grouped = grouped_columns(question, keys), *of_unit = NIL;
     for (int i = 0; i < path->ncolumns; i++) {
-        AttrNumber attno = get_attnum(source.source->relation, path->names[i]);
+        const AttrNumber attno =
+            source.people != nullptr ? path->columns[i] : get_attnum(source.source->relation, path->names[i]);
         of_unit = list_append_unique_int(of_unit, query::column_number(source.source->varno, attno));
     }
     return list_difference_int(of_unit, grouped) == NIL;
 }
 
 // Whether the keys are a key of the table: of one row each, and so of one person. Where a column is NULL there may be many.
-static bool groups_are_rows(const Question *question, const Source &source) {
-    if (source.settings == nullptr)
+static bool groups_are_rows(const Question *question, const List *keys, const Source &source) {
+    if (source.settings == nullptr || source.people != nullptr)
         return false;
-    auto *columns = static_cast<AttrNumber *>(palloc(sizeof(AttrNumber) * (question->leaf->nkeys + 1)));
+    auto *columns = static_cast<AttrNumber *>(palloc(sizeof(AttrNumber) * (list_length(keys) + 1)));
     int n = 0;
     ListCell *cell;
-    foreach (cell, grouped_columns(question)) {
+    foreach (cell, grouped_columns(question, keys)) {
         const auto of_view = static_cast<AttrNumber>(lfirst_int(cell));
         if (query::varno_of(of_view) != source.source->varno)
             continue;
@@ -115,6 +118,11 @@ static const char *count_of_people(const Question *question, const Source *sourc
         source = has_unit(question->sources[i]) ? &question->sources[i] : source;
     if (!has_unit(*source))
         return nullptr;
+    const catalog::UnitPath *unit = source->settings->unit;
+    if (source->people != nullptr && unit->ncolumns == 1 && unit->columns[0] <= source->people->leaf->nkeys) {
+        Var *column = source_column(question, InvalidOid, source->source->varno, unit->columns[0]);
+        return psprintf("count(DISTINCT %s)", written_text(question, list_make1(column)));
+    }
     return query::count_of_units(source->settings->unit, query::alias_of(question->leaf, *source->source));
 }
 
@@ -162,22 +170,48 @@ static bool are_unit(const Question *question, const List *columns) {
     const int varno = query::varno_of(static_cast<AttrNumber>(linitial_int(columns)));
     for (int i = 0; i < question->nsources; i++) {
         const Source &source = question->sources[i];
+        if (source.source->varno == varno && source.people != nullptr)
+            return true; // of its own key, which was looked at
         if (source.source->varno == varno && source.settings != nullptr)
             return query::are_unit(source.settings->unit, source.source->relation, columns);
     }
     return false;
 }
 
+// Lists what keys are in a source that is a sub-SELECT.
+static List *keys_below(const Source &source, const List *keys) {
+    List *below = NIL;
+    for (auto *key : border::each<Node>(keys)) {
+        const Var *column = told_apart(key);
+        if (column != nullptr && static_cast<int>(column->varno) == source.source->varno && column->varattno > 0 &&
+            column->varattno <= source.people->leaf->nkeys)
+            below = lappend(below, source.people->leaf->keys[column->varattno - 1].expression);
+    }
+    return below;
+}
+
+// Refuses groups of one person, or of one row, of a question that is read at any depth. of: the source of the asked one that it is in; null: it is that.
+static void check_groups(const Question *asked, const Question *question, const Source *of, const List *keys) {
+    for (int i = 0; i < question->nsources; i++) {
+        const Source &source = question->sources[i], &named = of == nullptr ? source : *of;
+        if (groups_are_units(question, keys, source))
+            refuse_units_as_groups(asked, named);
+        if (groups_are_rows(question, keys, source))
+            refuse_rows_as_groups(asked, named);
+        if (source.people != nullptr)
+            check_groups(asked, source.people, &named, keys_below(source, keys));
+    }
+}
+
 void check_asked_units(const Question *question) {
     for (auto *one : border::each<List>(question->leaf->counted))
         if (!are_unit(question, one))
             catalog::refuse_changing(*question->settings);
-    for (int i = 0; question->thresholded && i < question->nsources; i++) {
-        if (groups_are_units(question, question->sources[i]))
-            refuse_units_as_groups(question, question->sources[i]);
-        if (groups_are_rows(question, question->sources[i]))
-            refuse_rows_as_groups(question, question->sources[i]);
-    }
+    List *keys = NIL;
+    for (int i = 0; i < question->leaf->nkeys; i++)
+        keys = lappend(keys, question->leaf->keys[i].expression);
+    if (question->thresholded)
+        check_groups(question, question, nullptr, keys);
 }
 
 // ---- in words ------------------------------------------------------------------------------------------------------
@@ -206,12 +240,7 @@ const char *unit_text(const catalog::UnitPath *path) {
 }
 
 const char *joined_text(const Question *question) {
-    StringInfoData text;
-    initStringInfo(&text);
-    for (int i = 0; i < question->nsources; i++)
-        appendStringInfo(&text, "%s%s", i > 0 ? ", " : "",
-                         catalog::qualified_name(question->sources[i].source->relation));
-    return text.data;
+    return border::listed(0, question->nsources, [=](int i) { return name_of_source(question, question->sources[i]); });
 }
 
 static const char *rows_text(const Question *question, const Units *units) {
@@ -248,9 +277,9 @@ static const char *clipped_rows(const Question *question) {
     const Units *units = question->units;
     if (units == nullptr || !units->clipped)
         return nullptr;
-    if (question->per_unit != nullptr)
+    if (only_people(question) != nullptr)
         return psprintf("one row for each person; counts and sums of a person's rows stop at those of %d rows",
-                        question->per_unit->max_rows);
+                        rows_below(question));
     const char *rows = rows_text(question, units);
     if (units->one_group || units->max_groups >= units->max_rows)
         return rows;
@@ -277,7 +306,7 @@ const char *clipping_text(const Question *question, privacy::Mechanism mechanism
     const char *rows = clipped_rows(question);
     const char *clipped = rows == nullptr ? nullptr : clipped_totals(question, rows);
     const char *useless =
-        clipped == nullptr || question->per_unit != nullptr ? nullptr : useless_limit(question, mechanism);
+        clipped == nullptr || only_people(question) != nullptr ? nullptr : useless_limit(question, mechanism);
     return useless == nullptr ? clipped : psprintf("%s; %s", clipped, useless);
 }
 

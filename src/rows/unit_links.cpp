@@ -8,13 +8,6 @@ namespace dp::rows {
 
 // ---- links ---------------------------------------------------------------------------------------------------------
 
-static Var *column_of(Oid relation, int varno, AttrNumber attno) {
-    Oid type, collation;
-    int32 typmod;
-    get_atttypetypmodcoll(relation, attno, &type, &typmod, &collation);
-    return makeVar(varno, attno, type, typmod, collation, 0);
-}
-
 // Returns the column as the operators of its default btree class take it.
 static Node *as_compared(const Var *column, const TypeCacheEntry *type) {
     Node *node = reinterpret_cast<Node *>(copyObject(const_cast<Var *>(column)));
@@ -56,11 +49,11 @@ static List *with_short(List *conditions, const Var *column) {
     return condition == nullptr ? conditions : lappend(conditions, condition);
 }
 
-static List *step_conditions(const catalog::UnitPath *at, int varno, int of_parent) {
+static List *step_conditions(const Question *question, const catalog::UnitPath *at, int varno, int of_parent) {
     List *conditions = NIL;
     for (int i = 0; i < at->ncolumns; i++) {
-        Var *from = column_of(at->relation, varno, at->columns[i]);
-        Var *to = column_of(at->parent->relation, of_parent, at->parent_key[i]);
+        Var *from = source_column(question, at->relation, varno, at->columns[i]);
+        Var *to = source_column(question, at->parent->relation, of_parent, at->parent_key[i]);
         conditions = with_short(with_short(lappend(conditions, equality(from, to)), from), to);
     }
     return conditions;
@@ -92,11 +85,11 @@ Units *units_of(const Question *question, const catalog::UnitPath *path, int var
             units->ancestors = lappend_oid(units->ancestors, at->parent->relation);
             parent = entries + list_length(units->ancestors);
         }
-        conditions = list_concat(conditions, step_conditions(at, varno, parent));
+        conditions = list_concat(conditions, step_conditions(question, at, varno, parent));
         varno = parent;
     }
     for (int i = 0; i < at->ncolumns; i++) {
-        Var *column = column_of(at->relation, varno, at->columns[i]);
+        Var *column = source_column(question, at->relation, varno, at->columns[i]);
         units->values = lappend(units->values, column);
         conditions = with_short(lappend(conditions, is_there(column)), column);
     }

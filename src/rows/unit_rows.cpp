@@ -10,7 +10,7 @@
 #include "border/walk.hpp"
 #include "catalog/domain.hpp"
 #include "catalog/ledger.hpp"
-#include "query/per_unit.hpp"
+#include "query/aggregate_table.hpp"
 #include "query/total.hpp"
 #include "rows/canonical.hpp"
 #include "rows/counted_values.hpp"
@@ -51,57 +51,63 @@ static List *carried_of(const query::PerUnit *leaf) {
     return list_concat(pull_var_clause(reinterpret_cast<Node *>(leaf->keys), 0), list_copy(leaf->carried));
 }
 
+// In all joined rows of a unit these are the same.
+static bool is_of_unit(const query::Leaf *leaf, const Var *column) {
+    for (auto *unit : border::each<List>(leaf->counted))
+        if (list_member_int(unit, query::column_number(column)))
+            return true;
+    return false;
+}
+
+static bool is_grouped(const Question *question, const Var *column) {
+    const List *keys = question->per_unit == nullptr ? NIL : question->per_unit->grouped_keys;
+    return list_member(pull_var_clause(reinterpret_cast<Node *>(const_cast<List *>(keys)), 0), column);
+}
+
 // The first column that may have several, and its source; null: there is none.
 static const Var *find_several(const Question *question, const Units *units, const Source **of) {
-    for (auto *one : border::each<Var>(carried_of(question->leaf->per_unit)))
+    for (auto *one : border::each<Var>(carried_of(question->leaf->per_unit))) {
+        if (is_of_unit(question->leaf, one) || is_grouped(question, one))
+            continue;
         for (int i = 0; i < question->nsources; i++)
             if (question->sources[i].source->varno == static_cast<int>(one->varno) && !has_one_row(units, i)) {
                 *of = &question->sources[i];
                 return one;
             }
+    }
     return nullptr;
 }
 
+// Finds the keys of which a unit may have several values: they tell rows apart beside it.
+static void find_grouped(Question *question, const Units *units) {
+    for (auto *key : border::each<Node>(question->leaf->per_unit->keys)) {
+        bool several = false;
+        for (auto *column : border::each<Var>(pull_var_clause(key, 0)))
+            for (int i = 0; i < question->nsources; i++)
+                several = several || (question->sources[i].source->varno == static_cast<int>(column->varno) &&
+                                      !is_of_unit(question->leaf, column) && !has_one_row(units, i));
+        if (several)
+            question->per_unit->grouped_keys = list_append_unique(question->per_unit->grouped_keys, key);
+    }
+}
+
 [[noreturn]] static void refuse_several(const query::Source *source, const char *column) {
-    const char *name = catalog::qualified_name(source->relation);
-    refuse_form(
-        psprintf("GROUP BY column %s of %s beside the columns that name a person is not supported in a query on a "
-                 "restricted view",
-                 column, name),
-        psprintf("%sAggregate it there: count(*) FILTER (WHERE %s = ...), min, max or bool_or. Or group by it in a "
-                 "query without the sub-SELECT.",
-                 source->nullable ? "Use an inner join, or name in its ON tables alone of which a person has one row. "
-                                  : "",
-                 column),
-        source->nullable ? psprintf("%s is on the nullable side of an outer join: of one person the column may "
-                                    "be NULL beside a value.",
-                                    name)
-                         : psprintf("Keys do not say that a person has one row of %s in what is joined.", name));
+    refuse_form(psprintf("column %s of %s in a sub-SELECT that does not group by it is not supported in a query on a restricted view",
+                         column,
+                         source->people != nullptr ? "the sub-SELECT below" : catalog::qualified_name(source->relation)),
+                "Write it into GROUP BY, beside the columns that name a person.",
+                "Of one person it may have several values.");
 }
 
 static void check_carried(const Question *question, const Units *units) {
     const Source *source = nullptr;
     if (const Var *column = find_several(question, units, &source))
-        refuse_several(source->source,
-                       quote_identifier(get_attname(source->source->relation, column->varattno, false)));
+        refuse_several(source->source, written_text(question, list_make1(const_cast<Var *>(column))));
 }
 
 bool has_lost_carried(const Question *question, const Units *now) {
     const Source *source = nullptr;
     return question->per_unit != nullptr && find_several(question, now, &source) != nullptr;
-}
-
-// The value that all rows of a unit have, as it lies there: nothing is fetched, compared or made longer.
-DP_FUNCTION(dp_only_value_step) {
-    return PG_GETARG_DATUM(0);
-}
-
-static Node *only_value(const Var *column) {
-    Oid types[1] = {ANYELEMENTOID};
-    Aggref *call = make_aggregate(border::internal_function("only_value", 1, types), column->vartype,
-                                  list_make1(copyObject(const_cast<Var *>(column))), nullptr);
-    call->aggcollid = column->varcollid;
-    return reinterpret_cast<Node *>(call);
 }
 
 // ---- aggregates ----------------------------------------------------------------------------------------------------
@@ -300,64 +306,22 @@ void resolve_per_unit(ColumnRanges *columns, Question *question, query::RowCost 
             query::make_total(reinterpret_cast<Node *>(copyObject(resolved.call->aggfilter)), nullptr, cost);
         own->columns = lappend(own->columns, resolve_aggregate(resolved));
     }
-    own->carried = reinterpret_cast<List *>(map_to_tables(reinterpret_cast<Node *>(leaf->carried), question));
+    for (auto *column : border::each<Var>(leaf->carried))
+        if (!is_grouped(question, column))
+            own->carried = lappend(own->carried, map_to_tables(reinterpret_cast<Node *>(column), question));
+    for (auto *key : border::each<Node>(own->grouped_keys))
+        own->grouped = lappend(own->grouped, map_to_tables(query::make_total(another(key), nullptr, cost), question));
     own->where = map_to_tables(query::make_total(another(leaf->where), nullptr, cost), question);
-}
-
-// ---- the statement -------------------------------------------------------------------------------------------------
-
-static Node *column_of(int number, Node *node) {
-    return reinterpret_cast<Node *>(makeVar(query::unit_varno, static_cast<AttrNumber>(number), exprType(node),
-                                            exprTypmod(node), exprCollation(node), 0));
-}
-
-Query *select_per_unit(const Question *question, List **values) {
-    Query *query = select_from_sources(question, question->where);
-    ListCell *cell;
-    for (auto *one : border::each<Node>(question->per_unit->columns))
-        add_target(query, another(one));
-    for (auto *one : border::each<Var>(question->per_unit->carried))
-        add_target(query, only_value(one));
-    *values = NIL;
-    foreach (cell, question->units->values)
-        *values = lappend(*values, column_of(list_length(query->targetList) + foreach_current_index(cell) + 1,
-                                             static_cast<Node *>(lfirst(cell))));
-    group_by(query, question->units->values, true);
-    return query;
-}
-
-static AttrNumber number_of_carried(const PerUnit *per_unit, const Var *column) {
-    ListCell *cell;
-    foreach (cell, per_unit->carried)
-        if (lfirst_node(Var, cell)->varno == column->varno && lfirst_node(Var, cell)->varattno == column->varattno)
-            return static_cast<AttrNumber>(list_length(per_unit->columns) + foreach_current_index(cell) + 1);
-    elog(ERROR, "a column above the rows of units is not carried");
-}
-
-static Node *vars_over_statement(Node *node, void *context) {
-    if (node == nullptr)
-        return nullptr;
-    if (!IsA(node, Var))
-        return border::mutate_expression(node, vars_over_statement, context);
-    const auto *column = castNode(Var, node);
-    const AttrNumber number = column->varno == query::unit_varno
-                                  ? column->varattno
-                                  : number_of_carried(static_cast<const PerUnit *>(context), column);
-    // A new one: an outer join below the statement is none of what reads it (varnullingrels).
-    return reinterpret_cast<Node *>(makeVar(1, number, column->vartype, column->vartypmod, column->varcollid, 0));
 }
 
 // The leaf was read as one over units: if there are none now, something has changed.
 void begin_per_unit(Question *question, Units *units) {
     if (units == nullptr)
         catalog::refuse_changing(*question->settings);
-    check_carried(question, units);
     question->per_unit = static_cast<PerUnit *>(palloc0(sizeof(PerUnit)));
+    find_grouped(question, units);
+    check_carried(question, units);
     limit_per_unit(question, units);
-}
-
-Node *over_statement(const Question *question, Node *node) {
-    return vars_over_statement(node, question->per_unit);
 }
 
 } // namespace dp::rows

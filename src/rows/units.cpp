@@ -6,7 +6,6 @@
 #include "rows/cell_calls.hpp"
 #include "rows/engine.hpp"
 #include "rows/nodes.hpp"
-#include "rows/unit_rows.hpp"
 #include "rows/public_rows.hpp"
 #include "rows/quantiles.hpp"
 #include "rows/from_clause.hpp"
@@ -100,22 +99,18 @@ static Node *contribution_of(const Question *question, const List *values, Node 
     return reinterpret_cast<Node *>(call_cells(arguments, filter));
 }
 
-// Over one row for each unit.
-static Query *query_above(const Question *question, bool with_columns) {
-    List *values = NIL;
-    Query *below = select_per_unit(question, &values);
-    Node *where = over_statement(question, and_declared(question, another(question->per_unit->where)));
-    Query *query = make_aggregation(subquery_entry(below, "person"), where);
-    add_target(query, over_statement(question, contribution_of(question, values, nullptr)));
-    group_by(query, reinterpret_cast<List *>(over_statement(question, reinterpret_cast<Node *>(values))), with_columns);
-    return query;
+// Bytes that the texts of a unit may take among the states below.
+static int64 kept_below(const Question *question) {
+    int64 kept = kept_below(question);
+    for (int i = 0; i < question->nsources; i++)
+        if (question->sources[i].people != nullptr)
+            kept += kept_below(question->sources[i].people);
+    return kept;
 }
 
 // The contributions are the first columns.
 static Query *unit_query(const Question *const *questions, int n, bool with_columns) {
     const Question *question = questions[0];
-    if (question->per_unit != nullptr)
-        return query_above(question, with_columns);
     Query *query = select_from_sources(question, n > 1 ? nullptr : where_declared(question));
     for (int i = 0; i < n; i++)
         add_target(query, contribution_of(questions[i], question->units->values,

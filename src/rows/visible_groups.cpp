@@ -101,8 +101,6 @@ static TupleDesc describe(const Question *question) {
 
 void choose_shown(Question *question) {
     List *conditions = conditions_on_keys(question, question->where);
-    if (question->per_unit != nullptr) // what a key is over stands below as well, where it is carried
-        conditions = list_concat(conditions, conditions_on_keys(question, question->per_unit->where));
     if (question->leaf->nkeys == 0 || (conditions == NIL && question->places == nullptr))
         return;
     // Where conditions would take too long the list stays as it is: that says nothing about rows either.

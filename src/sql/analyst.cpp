@@ -124,6 +124,10 @@ static release::Ask ask_of(FunctionCallInfo fcinfo, const Parameters &parameters
 void check_not_temporary(const query::Leaf *leaf) {
     for (int i = 0; i < leaf->nsources; i++) {
         Oid view = leaf->sources[i].relation;
+        if (leaf->sources[i].people != nullptr) {
+            check_not_temporary(leaf->sources[i].people);
+            continue;
+        }
         if (isAnyTempNamespace(get_rel_namespace(view)))
             refuse_state(psprintf("%s is not a registered restricted view", catalog::qualified_name(view)),
                          "Restricted views are made with dp_protect().");
@@ -134,9 +138,19 @@ void check_one_view(const query::Leaf *leaf, const char *what) {
     if (leaf->nsources > 1)
         refuse_form(psprintf("%s over several restricted views is not supported", what),
                     "Ask directly, under a policy that permits it.");
-    if (leaf->per_unit != nullptr)
+    if (leaf->sources[0].people != nullptr)
         refuse_form(psprintf("%s over a sub-SELECT with one row for each person is not supported", what),
                     "Ask directly, under a policy that permits it.");
+}
+
+static void add_settings(const catalog::Reading &reading, const query::Leaf *leaf, List **all) {
+    for (int i = 0; i < leaf->nsources; i++) {
+        const query::Source &source = leaf->sources[i];
+        if (source.people != nullptr)
+            add_settings(reading, source.people, all);
+        else if (catalog::Settings *other = source.is_public ? nullptr : catalog::read_settings(reading, source.relation))
+            *all = lappend(*all, other);
+    }
 }
 
 // A keeper reads what is committed. Who has changed settings himself is told so, rather than answered under the old ones.
@@ -146,12 +160,8 @@ static const char *open_settings(const query::Leaf *leaf, const catalog::Asker &
     catalog::Reading reading = catalog::Reading::open();
     catalog::Settings *settings = catalog::read_settings(reading, leaf->view);
     List *others = NIL;
-    for (int i = 0; settings != nullptr && i < leaf->nsources; i++) {
-        catalog::Settings *other =
-            leaf->sources[i].is_public ? nullptr : catalog::read_settings(reading, leaf->sources[i].relation);
-        if (other != nullptr)
-            others = lappend(others, other);
-    }
+    if (settings != nullptr)
+        add_settings(reading, leaf, &others);
     if (settings != nullptr)
         catalog::join_settings(settings, others);
     if (settings != nullptr)

@@ -7,7 +7,7 @@ import re
 from itertools import permutations
 
 TABLES = ("people", "visits", "orders", "items")
-KEYS = {"people": ("unit",), "orders": ("id",)}  # besides: none
+KEYS = {"people": ("unit",), "orders": ("id",), "grouped": ("unit", "d")}  # besides: none
 COLUMNS = ("g", "d", "m", "v", "w")
 
 
@@ -31,6 +31,41 @@ class Source:
 
     def rows(self, tables):
         return [{self.alias: row} for row in tables[self.table] if self.condition is None or self.condition[1](row)]
+
+
+OF_PEOPLE = (("m", lambda row: row["m"] is True), ("m IS NOT TRUE", lambda row: row["m"] is not True), ("true", lambda row: True))
+BOUNDS = {"v": (-6, 10), "w": (-8, 8)}
+
+
+class People(Source):
+    """A sub-SELECT that groups by the unit, or by that and d. The first is one row for each person, like the people's own table."""
+
+    def __init__(self, alias, below, grouped, condition, having):
+        super().__init__("grouped" if grouped else "people", alias, condition=None)
+        self.below, self.grouped, self.keeps, self.having = below, grouped, condition, having
+
+    def text(self, schema):
+        columns = ("d" if self.grouped else 'min(d COLLATE "C") AS d') + \
+            ', max(g COLLATE "C") AS g, bool_or(m) AS m, max(v) AS v, min(w) AS w'
+        return (f"(SELECT unit, {columns} FROM {schema.name(self.below)}_dp WHERE {self.keeps[0]} GROUP BY unit" + (", d" if self.grouped else "")
+                + (" HAVING min(d COLLATE \"C\") <> 'r'" if self.having else "") + f") {self.alias}")
+
+    def rows(self, tables):
+        groups = {}
+        for row in tables[self.below]:
+            if row["unit"] is not None and self.keeps[1](row):
+                groups.setdefault((row["unit"], row["d"] if self.grouped else None), []).append(row)
+        found = [self.row_of(unit, d, rows) for (unit, d), rows in groups.items()]
+        return [{self.alias: row} for row in found if not self.having or row["d"] not in (None, "r")]
+
+    def row_of(self, unit, d, rows):
+        def of(column, best):
+            low, high = BOUNDS[column]
+            return best((min(max(row[column], low), high) for row in rows if row[column] is not None), default=None)
+        truths = [row["m"] for row in rows if row["m"] is not None]
+        return {"unit": unit, "d": d if self.grouped else min((row["d"] for row in rows if row["d"] is not None), default=None),
+                "g": max((row["g"] for row in rows if row["g"] not in (None, "long")), default=None),
+                "m": any(truths) if truths else None, "v": of("v", max), "w": of("w", min)}
 
 
 class Join:
@@ -116,6 +151,8 @@ def make_condition(rng, sources):
 
 
 def make_source(rng, table, number):
+    if table in ("visits", "orders") and rng.random() < 0.4:
+        return People(f"t{number}", table, rng.random() < 0.4, rng.choice(OF_PEOPLE), rng.random() < 0.3)
     condition = ("v < 3", lambda row: row["v"] is not None and row["v"] < 3) if rng.random() < 0.15 else None
     return Source(table, f"t{number}", condition=condition)
 

@@ -2,7 +2,7 @@
 from typing import NamedTuple
 
 from account import Limits, Measure, meet, spans_of
-from joins import TABLES, Source, conditions_above, joined_rows, link, make_tree, most_rows, name, of_one_row
+from joins import TABLES, People, Source, conditions_above, joined_rows, link, make_tree, most_rows, name, of_one_row
 
 # Types of the unit's columns, and how its values are written. Numeric ones in two spellings of the same number.
 UNIT_TYPES = {
@@ -418,18 +418,20 @@ def make_joined_question(rng, schema):
     keep = rng.choice(sources) if rng.random() < 0.4 else None
     pick, of = rng.choice(("", "g", "g", "m", "d", "d")), rng.choice(sources)
     named = f"{of.alias}.{pick}"
-    keys = {"": ((),), "g": GROUPS, "m": (False, True, None), "d": ("p", "q") if of is keep else None}[pick]
+    groups_of_g = GROUPS + (None,) if isinstance(of, People) else GROUPS  # a person may have none
+    keys = {"": ((),), "g": groups_of_g, "m": (False, True, None), "d": ("p", "q") if of is keep else None}[pick]
     for measure in measures:
         measure.narrow(spans_of(conditions_above(tree)))
-    key = {"": lambda row: (), "g": lambda row: row[named] if row[named] in GROUPS else "left out"}.get(pick, lambda row: row[named])
+    key = {"": lambda row: (), "g": lambda row: row[named] if row[named] in groups_of_g else "left out"}.get(pick, lambda row: row[named])
     if pick == "m" and named in conditions_above(tree):  # on the key alone: other groups are not in the answer
         keys = (True,)
     where = "" if keep is None else f" WHERE {keep.alias}.d IN ('p', 'q')"
     keeps = (lambda row: True) if keep is None else lambda row: row[f"{keep.alias}.d"] in ("p", "q")
     one_group = not pick or single or of in of_one_row(tree)
     several = [source for source in sources if source.table != "people" and schema.rows > 1]
-    groups = schema.groups if len(several) == 1 else rows
-    per_group = schema.per_group if len(several) == 1 else 0
+    declared = len(several) == 1 and not isinstance(several[0], People)
+    groups = schema.groups if declared else rows
+    per_group = schema.per_group if declared else 0
     arguments = ""
     if rng.random() < 0.3:
         rows = rng.choice((1, 2, 4, 7))

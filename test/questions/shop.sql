@@ -119,3 +119,16 @@ SELECT avg(kinds) FROM (SELECT o.customer_id, count(DISTINCT i.product_id) AS ki
 -- s33 product: How many of our products were sold at all, and how many were not?
 SELECT count(DISTINCT i.product_id) AS sold, (SELECT count(*) FROM products) - count(DISTINCT i.product_id) AS never
 FROM items i WHERE i.product_id IN (SELECT product_id FROM products);
+
+-- s34 marketing: By the month of their first order: how many customers buy again after 60 days?
+SELECT date_trunc('month', f.first)::date AS cohort, count(DISTINCT o.customer_id) AS again
+FROM orders o JOIN (SELECT customer_id, min(ordered_at) AS first FROM orders GROUP BY customer_id) f USING (customer_id)
+WHERE o.ordered_at > f.first + interval '60 days' GROUP BY 1 ORDER BY 1;
+
+-- s35 sales: How many orders have products of several categories?
+SELECT count(*) AS orders FROM (SELECT o.customer_id, o.order_id FROM orders o JOIN items i USING (order_id) JOIN products p USING (product_id)
+    GROUP BY o.customer_id, o.order_id HAVING count(DISTINCT p.category_id) > 1) t;
+
+-- s36 sales: What do customers with the newsletter order on average, compared with the others?
+SELECT c.newsletter, avg(t.n) AS orders
+FROM customers c LEFT JOIN (SELECT customer_id, count(*) AS n FROM orders GROUP BY customer_id) t USING (customer_id) GROUP BY c.newsletter;

@@ -114,9 +114,12 @@ Plan per_person() {
     rows.aggregates = {aggregate};
     rows.where = {node(Op::person_column), constant("int8", "3"), node(Op::infix, 2, ">")};
     plan.per_person = rows;
-    plan.keys = {{column("ward")}};
-    plan.measures = {measure(Kind::pair, {{node(Op::person_column)}})};
-    return plan;
+    plan.keys = {{column("ward")}, {node(Op::person_column)}};
+    Plan above = plan_over({"visit_dp"});
+    above.sources.front() = {{}, false, {plan}};
+    above.keys = {{column("c1")}};
+    above.measures = {measure(Kind::pair, {{column("c2")}})};
+    return above;
 }
 
 // One for each thing that a plan says.
@@ -182,8 +185,8 @@ TEST(PlanPrint, SaysWhatIsAsked) {
               "SELECT count(*) FROM (hospital.visit_dp AS s1 LEFT JOIN hospital.visit_dp AS s2 ON (s1.pid = s2.pid)) WHERE "
               "((s1.code IS NULL) OR (NOT EXISTS (SELECT FROM public.code AS s3 WHERE (s3.id = s1.code))))");
     EXPECT_EQ(print(per_person()),
-              "SELECT k1, avg(c1) FROM (SELECT pid AS u1, ward AS k1, sum(cost) FILTER (WHERE paid) AS c1 FROM hospital.visit_dp "
-              "GROUP BY pid, ward) AS person WHERE (c1 > '3'::bigint) GROUP BY k1");
+              "SELECT c1, avg(c2) FROM (SELECT ward AS c1, sum(cost) FILTER (WHERE paid) AS c2 FROM hospital.visit_dp "
+              "GROUP BY pid, ward HAVING (sum(cost) FILTER (WHERE paid) > '3'::bigint)) AS s1 GROUP BY c1");
 }
 
 TEST(PlanPrint, TypesConstantsAndCasts) {

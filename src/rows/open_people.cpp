@@ -1,0 +1,37 @@
+#include "border/each.hpp"
+#include "rows/people_sources.hpp"
+#include "rows/resolve.hpp"
+
+namespace dp::rows {
+
+// Of the table that it is, by the unit's columns that it shows, which keep the names that they have there.
+static catalog::UnitPath *path_of_people(const Question *people) {
+    auto *path = static_cast<catalog::UnitPath *>(palloc(sizeof(catalog::UnitPath)));
+    *path = *people->units->path;
+    path->relation = InvalidOid;
+    path->parent = nullptr;
+    path->columns = static_cast<AttrNumber *>(palloc(sizeof(AttrNumber) * path->ncolumns));
+    for (int i = 0; i < path->ncolumns; i++)
+        path->columns[i] = static_cast<AttrNumber>(list_nth_int(people->leaf->per_unit->unit, i));
+    path->keyed = people->per_unit->grouped == NIL;
+    path->max_rows = path->keyed ? 1 : people->per_unit->max_rows;
+    path->max_groups = path->max_rows_per_group = 0;
+    return path;
+}
+
+void open_people(const catalog::Reading &reading, Question *question, int number, ParamListInfo parameters) {
+    Source *source = &question->sources[number];
+    query::Leaf *leaf = source->source->people;
+    leaf->limits = question->leaf->limits;
+    Question *people = prepare_people(reading, leaf, parameters, psprintf("%s%d.", question->place, source->source->varno));
+    if (!people->units->path->direct)
+        elog(ERROR, "a sub-SELECT with rows of units has no unit");
+    source->people = people;
+    source->settings = static_cast<catalog::Settings *>(palloc(sizeof(catalog::Settings)));
+    *source->settings = *people->settings;
+    source->settings->unit = path_of_people(people);
+    source->settings->filter = nullptr;
+    source->settings->partition = nullptr;
+}
+
+} // namespace dp::rows

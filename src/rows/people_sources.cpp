@@ -1,0 +1,54 @@
+#include "rows/people_sources.hpp"
+
+#include "border/each.hpp"
+#include "query/passed_rows.hpp"
+
+namespace dp::rows {
+
+static int number_of_key(const query::Leaf *leaf, Node *key) {
+    for (int i = 0; i < leaf->nkeys; i++)
+        if (equal(leaf->keys[i].expression, key))
+            return i + 1;
+    return 0;
+}
+
+List *key_of_people(const Question *people) {
+    List *numbers = list_copy(people->leaf->per_unit->unit);
+    for (auto *key : border::each<Node>(people->per_unit->grouped_keys))
+        numbers = lappend_int(numbers, number_of_key(people->leaf, key));
+    return numbers;
+}
+
+const char *name_of_source(const Question *question, const Source &source) {
+    return source.people == nullptr
+               ? query::name_of_source(source.source->relation, source.source->rows)
+               : psprintf("sub-SELECT %s", quote_identifier(rt_fetch(source.source->varno, question->leaf->query->rtable)
+                                                                ->eref->aliasname));
+}
+
+List *tables_of(const Question *question) {
+    List *tables = NIL;
+    for (int i = 0; i < question->nsources; i++) {
+        const Source &source = question->sources[i];
+        if (source.people != nullptr)
+            tables = list_concat(tables, tables_of(source.people));
+        else if (source.source->rows == nullptr)
+            tables = lappend_oid(tables, source.relation);
+    }
+    return tables;
+}
+
+const Question *only_people(const Question *question) {
+    const Question *people = question->nsources > 1 ? nullptr : question->sources[0].people;
+    return people == nullptr || people->per_unit->grouped != NIL ? nullptr : people;
+}
+
+int rows_below(const Question *question) {
+    int most = question->per_unit == nullptr ? 0 : question->per_unit->max_rows;
+    for (int i = 0; i < question->nsources; i++)
+        if (question->sources[i].people != nullptr)
+            most = Max(most, rows_below(question->sources[i].people));
+    return most;
+}
+
+} // namespace dp::rows

@@ -1,0 +1,115 @@
+// A sub-SELECT with rows of units in the internal statement:
+//
+//   SELECT columns.., unit..
+//   FROM (SELECT aggregates.., only_value(carried).., keys.., unit.. FROM tables WHERE .. AND links GROUP BY keys.., unit..) person WHERE having
+#include "border/each.hpp"
+#include "border/guard.hpp"
+#include "border/refuse.hpp"
+#include "border/scope.hpp"
+#include "border/walk.hpp"
+#include "rows/canonical.hpp"
+#include "rows/from_clause.hpp"
+#include "rows/nodes.hpp"
+#include "rows/people_sources.hpp"
+
+namespace dp::rows {
+
+// The value that all rows of a unit have, as it lies there: nothing is fetched, compared or made longer.
+DP_FUNCTION(dp_only_value_step) {
+    return PG_GETARG_DATUM(0);
+}
+
+static Node *only_value(const Var *column) {
+    Oid types[1] = {ANYELEMENTOID};
+    Aggref *call = make_aggregate(border::internal_function("only_value", 1, types), column->vartype,
+                                  list_make1(copyObject(const_cast<Var *>(column))), nullptr);
+    call->aggcollid = column->varcollid;
+    return reinterpret_cast<Node *>(call);
+}
+
+static Node *column_of(int number, Node *node) {
+    return reinterpret_cast<Node *>(makeVar(query::unit_varno, static_cast<AttrNumber>(number), exprType(node),
+                                            exprTypmod(node), exprCollation(node), 0));
+}
+
+// In one spelling: of equal values in several the one that a plan meets first would stand above.
+static List *canonical_keys(const Question *question) {
+    List *keys = NIL;
+    for (auto *key : border::each<Node>(question->per_unit->grouped)) {
+        const query::Key spec = {key, 0, exprType(key), exprTypmod(key), exprCollation(key), nullptr};
+        keys = lappend(keys, canonical_key(another(key), spec));
+    }
+    return keys;
+}
+
+static Query *select_per_unit(const Question *question, List **values) {
+    Query *query = select_from_sources(question, question->where);
+    ListCell *cell;
+    for (auto *one : border::each<Node>(question->per_unit->columns))
+        add_target(query, another(one));
+    for (auto *one : border::each<Var>(question->per_unit->carried))
+        add_target(query, only_value(one));
+    group_by(query, canonical_keys(question), true);
+    *values = NIL;
+    foreach (cell, question->units->values)
+        *values = lappend(*values, column_of(list_length(query->targetList) + foreach_current_index(cell) + 1,
+                                             static_cast<Node *>(lfirst(cell))));
+    group_by(query, question->units->values, true);
+    return query;
+}
+
+static AttrNumber number_of_carried(const PerUnit *per_unit, const Var *column) {
+    ListCell *cell;
+    foreach (cell, per_unit->carried)
+        if (lfirst_node(Var, cell)->varno == column->varno && lfirst_node(Var, cell)->varattno == column->varattno)
+            return static_cast<AttrNumber>(list_length(per_unit->columns) + foreach_current_index(cell) + 1);
+    refuse_form("a column of a sub-SELECT that is a part of what it groups by, of which a person may have several values, is not "
+                "supported in a query on a restricted view",
+                "Write the column as it stands in GROUP BY, and compute above the sub-SELECT.");
+}
+
+static Node *vars_over_statement(Node *node, void *context) {
+    if (node == nullptr)
+        return nullptr;
+    const auto *per_unit = static_cast<const PerUnit *>(context);
+    ListCell *cell;
+    foreach (cell, per_unit->grouped)
+        if (equal(lfirst(cell), node)) {
+            const int number = list_length(per_unit->columns) + list_length(per_unit->carried) + foreach_current_index(cell) + 1;
+            return reinterpret_cast<Node *>(
+                makeVar(1, static_cast<AttrNumber>(number), exprType(node), exprTypmod(node), exprCollation(node), 0));
+        }
+    if (!IsA(node, Var))
+        return border::mutate_expression(node, vars_over_statement, context);
+    const auto *column = castNode(Var, node);
+    const AttrNumber number = column->varno == query::unit_varno
+                                  ? column->varattno
+                                  : number_of_carried(per_unit, column);
+    // A new one: an outer join below the statement is none of what reads it (varnullingrels).
+    return reinterpret_cast<Node *>(makeVar(1, number, column->vartype, column->vartypmod, column->varcollid, 0));
+}
+
+static Node *over_statement(const Question *people, Node *node) {
+    return vars_over_statement(node, people->per_unit);
+}
+
+void check_columns(const Question *people) {
+    for (int i = 0; i < people->leaf->nkeys; i++)
+        (void)over_statement(people, another(people->keys[i]));
+    (void)over_statement(people, another(people->per_unit->where));
+}
+
+Query *select_people(const Question *people) {
+    List *values = NIL;
+    Query *below = select_per_unit(people, &values);
+    Node *where = over_statement(people, another(people->per_unit->where));
+    Query *query = make_aggregation(subquery_entry(below, "person"), where);
+    query->hasAggs = false;
+    for (int i = 0; i < people->leaf->nkeys; i++)
+        add_target(query, over_statement(people, another(people->keys[i])));
+    for (auto *value : border::each<Node>(values))
+        add_target(query, over_statement(people, value));
+    return query;
+}
+
+} // namespace dp::rows
