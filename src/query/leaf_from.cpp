@@ -2,7 +2,7 @@
 
 #include "border/each.hpp"
 #include "border/permissions.hpp"
-#include "query/passed_rows.hpp"
+#include "query/leaf_rows.hpp"
 
 namespace dp::query {
 

@@ -4,7 +4,7 @@
 
 namespace dp::rows {
 
-// Of the table that it is, by the unit's columns that it shows, which keep the names that they have there.
+// Returns the path of the table that it is: by the columns of the unit that it shows, under the names that they have there.
 static catalog::UnitPath *path_of_people(const Question *people) {
     auto *path = static_cast<catalog::UnitPath *>(palloc(sizeof(catalog::UnitPath)));
     *path = *people->units->path;

@@ -1,7 +1,7 @@
 #include "rows/people_sources.hpp"
 
 #include "border/each.hpp"
-#include "query/passed_rows.hpp"
+#include "query/leaf_rows.hpp"
 
 namespace dp::rows {
 
