@@ -3,6 +3,7 @@
 #include "border/each.hpp"
 #include "border/permissions.hpp"
 #include "query/leaf_rows.hpp"
+#include "query/passed_rows.hpp"
 
 namespace dp::query {
 
