@@ -10,6 +10,7 @@
 #   make demo              a guided tour in the terminal, on a throwaway server
 #   make bench             timings beside PostgreSQL's own plain queries
 #   make seeded            many more questions than make test asks of neighbouring databases with the same random bytes
+#   make test-citus        tables that Citus distributes, on four servers; CITUS_SOURCE=DIR: where it has been built
 #   make groups            lists of groups that follow from expressions, against all values that are permitted
 #   make mutants           plants mistakes, one at a time: a suite has to see each; goes on where it was interrupted
 #   make mutants-check     whether each of them still applies
@@ -276,6 +277,10 @@ test-matrix:
 test-asserts:
 	@test/asserts/run $(SUITES)
 
+# CITUS_SOURCE: where Citus has been built for this server; without it the one that is installed is tried, if there is one.
+test-citus:
+	@test/citus/run $(CITUS_SOURCE)
+
 browser:
 	@test/browser/run
 
@@ -325,6 +330,6 @@ container:
 
 .PHONY: dist deb container
 
-.PHONY: rooms base unit unit-sanitize statistics audit client samplers counts greybox neighbours questions blackbox batch check test test-matrix test-asserts browser demo bench escrow seeded groups soak mutants mutants-check mutants-compile
+.PHONY: rooms base unit unit-sanitize statistics audit client samplers counts greybox neighbours questions blackbox batch check test test-matrix test-asserts test-citus browser demo bench escrow seeded groups soak mutants mutants-check mutants-compile
 
 -include $(OBJS:.o=.d) $(wildcard build/obj/*/*/*.d build/sanitized/*/*/*.d build/greybox/src/*/*.d build/batch/test/*/*.d)

@@ -1,7 +1,7 @@
 // Tables that Citus distributes by the unit: all rows of a unit are in one shard, which answers one statement under one snapshot.
 #pragma once
 
-#include "catalog/domain.hpp"
+#include "catalog/unit_path.hpp"
 
 namespace dp::catalog {
 

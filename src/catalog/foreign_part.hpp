@@ -29,10 +29,10 @@ Distribution distribution_of(Oid table);
 
 // Whether it is one of Citus's tables: distributed, a reference table, or one that it only knows of.
 bool is_known_to_citus(Oid table);
-// Where the rows of one of Citus's tables are that has a single shard, with a placement on this node: a reference table, or one that
+// Returns the shard of one of Citus's tables that has a single one, with a placement on this node: a reference table, or one that
 // Citus only knows of. InvalidOid: none, or it has another one.
 Oid shard_here(Oid table);
-// The parts, and the table's shard here, locked: plans that Citus makes name it in the table's place.
+// Appends the table's shard here to its parts, locked: plans that Citus makes name it in the table's place.
 List *with_shard(List *parts, Oid table);
 // Whether Citus keeps the table's rows on other nodes.
 bool is_on_other_nodes(Oid table);

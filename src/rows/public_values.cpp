@@ -8,6 +8,7 @@
 #include "catalog/collation.hpp"
 #include "catalog/foreign_code.hpp"
 #include "query/leaf_rows.hpp"
+#include "catalog/foreign_part.hpp"
 #include "rows/groups.hpp"
 
 namespace dp::rows {
@@ -22,6 +23,12 @@ static uint64 look(const border::Spi &spi, const catalog::Reading *reading, Oid 
     return rows;
 }
 
+// Names the table in such a query. A keeper calls no hook of Citus, without which one of its tables is empty: the rows are in the shard.
+static const char *readable_name(Oid relation) {
+    const Oid shard = catalog::shard_here(relation);
+    return catalog::qualified_name(OidIsValid(shard) ? shard : relation);
+}
+
 static const char *column_text(const query::Source &source, AttrNumber column) {
     return quote_identifier(query::name_of_column(source.relation, source.rows, column));
 }
@@ -29,7 +36,7 @@ static const char *column_text(const query::Source &source, AttrNumber column) {
 // Returns the item of FROM, under the pinned settings. Values that are passed are written as constants.
 static const char *table_text(const query::Source &source) {
     if (source.rows == nullptr)
-        return catalog::qualified_name(source.relation);
+        return readable_name(source.relation);
     StringInfoData arrays, names;
     initStringInfo(&arrays);
     initStringInfo(&names);

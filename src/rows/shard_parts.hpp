@@ -1,4 +1,4 @@
-// What units bring where Citus keeps them, all rows of a unit in one shard: clipped there, and added up before anything travels.
+// Adds up what units bring where Citus keeps them, all rows of a unit in one shard: clipped there, before anything travels.
 //
 //   SELECT (r).part, sum((r).amount)
 //   FROM (SELECT dp_rdr.parts(spec, brought) AS r FROM (SELECT dp_rdr.cells(..) AS brought, unit.. FROM .. GROUP BY unit..) person) p

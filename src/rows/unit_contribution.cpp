@@ -40,8 +40,7 @@ static Size keys_size(const Question *question) {
     return size;
 }
 
-// Declared groups whose keys may look different in rows ('1 month' and '30 days').
-static bool has_spellings(const Question *question) {
+bool has_spellings(const Question *question) {
     for (int i = 0; i < question->leaf->nkeys; i++)
         if (!has_canonical(question->leaf->keys[i]))
             return true;

@@ -15,6 +15,8 @@ namespace dp::rows {
 int contribution_units(const Question *question);
 // Whether what a unit brings is a list of groups; else it is one vector.
 bool has_entries(const Question *question);
+// Whether keys of rows may look different in one declared group ('1 month' and '30 days').
+bool has_spellings(const Question *question);
 // Makes the specification of what a unit brings.
 Node *contribution_spec(const Question *question);
 // Most bytes of the states of one unit (public): above 2^11 units are sorted, not hashed.

@@ -685,6 +685,7 @@ def check_people(tap, nodes, seed, rows, rounds):
     people.check_moved(tap, coordinator, seed)
     for name, plain, question in people.FOR_TIME:
         print_ratio(name, SLOWEST, lambda: time_of_people(coordinator, plain, question, rounds))
+    people.check_page(tap, nodes)
     people.check_ends(tap, coordinator, nodes[1], held_up, within, waits, frozen, suspended)
 
 
