@@ -1,6 +1,7 @@
 #include "catalog/co_located.hpp"
 
 #include "border/each.hpp"
+#include "border/refuse.hpp"
 #include "catalog/relations.hpp"
 #include "catalog/foreign_part.hpp"
 
