@@ -62,7 +62,7 @@ CLASSES = (
     ("filters", "SELECT sum(cost) FILTER (WHERE kind = 2), count(*) FROM {v} WHERE cost > 100"),
     ("keys that follow", "SELECT kind, count(*), sum(cost) FROM {v} GROUP BY kind ORDER BY 1"),
     ("keys that nobody declared", "SELECT ward, count(*), sum(hours) FROM {v} GROUP BY ward ORDER BY 1"),
-    ("grouping sets", "SELECT kind, sum(cost) FROM {v} GROUP BY ROLLUP (kind) ORDER BY 1"),
+    ("a grouping set", "SELECT kind, sum(cost) FROM {v} GROUP BY GROUPING SETS ((kind)) ORDER BY 1"),
     ("people", "SELECT kind, count(DISTINCT patient_id) FROM {v} GROUP BY kind ORDER BY 1"),
     ("values", "SELECT count(DISTINCT ward), count(*) FROM {v}"),
     ("values by group", "SELECT kind, count(DISTINCT cost), count(*) FROM {v} GROUP BY kind ORDER BY 1"),
