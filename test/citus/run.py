@@ -504,6 +504,7 @@ def check_outage(tap, coordinator, worker):
         said = client.communicate()[0] if reads else "nobody reads"
         tap.report("ends: a node that dies in mid-read", [] if "the query failed" in said else [said])
     tap.report("ends: that costs a charge", [] if charges(coordinator) == before + 1 else [str(charges(coordinator) - before)])
+    time.sleep(1.5)  # a look of another keeper serves a second
     said = coordinator.error(ONE, "analyst")
     tap.report("ends: a node that is away", [] if "does not answer" in said and "Nothing was charged" in said else [said])
     tap.report("ends: that costs nothing", [] if charges(coordinator) == before + 1 else [str(charges(coordinator) - before)])
