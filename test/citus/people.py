@@ -230,6 +230,7 @@ def check_layouts(tap, coordinator, seed):
                                  f"'patient_id -> patient (id)', max_rows => 5); SELECT dp_set_bounds('{table}', 'cost', 0, 50)", "controller")
         if message is not None:
             tap.report(f"layout: {name} is refused", [] if message in said else [said])
+            coordinator.error(f"DROP TABLE {table}", "controller")  # the tables of later checks would be co-located with it
             continue
         coordinator.psql(f"SELECT dp_grant('{table}_dp', 'analyst', tau => 0, epsilon_max => 1, candidates => '{{1}}')", "controller")
         coordinator.psql(f"CREATE TABLE {table}_one AS TABLE {table}; SET client_min_messages TO error; "
