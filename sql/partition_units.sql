@@ -35,7 +35,7 @@ BEGIN
     RESET SESSION AUTHORIZATION;
     EXECUTE 'SELECT ' || replace(query, '_dp', '') INTO exact;
     SELECT l.parameters -> 'cells' INTO cells FROM dp_rdr.ledger_row l WHERE id > coalesce(last, 0) ORDER BY id DESC LIMIT 1;
-    RETURN CASE WHEN abs(n - exact) < 16 THEN exact || ' of ' ELSE n || ' and not ' || exact || ' of ' END || CASE WHEN cells IS NULL THEN 'all, and to come' ELSE coalesce(CASE WHEN cells -> 'ranges' -> -1 -> 1 = cells -> 'begun'
+    RETURN CASE WHEN abs(n - exact) < 16 THEN exact || ' of ' ELSE n || ' and not ' || exact || ' of ' END || CASE WHEN cells IS NULL OR cells ? 'to_come' THEN 'all, and to come' ELSE coalesce(CASE WHEN cells -> 'ranges' -> -1 -> 1 = cells -> 'begun'
         THEN regexp_replace(cells ->> 'names', ' \.\. [^,.]*$', ' .. now') ELSE cells ->> 'names' END, 'all') END;
 EXCEPTION WHEN OTHERS THEN
     RESET SESSION AUTHORIZATION;

@@ -62,7 +62,8 @@ point AS (
         SELECT (r ->> 0)::bigint AS first, 1 AS sign
         UNION ALL SELECT (r ->> 1)::bigint + 1, -1 WHERE (r ->> 1)::bigint < 9223372036854775807) t
       WHERE a.inside
-    UNION ALL SELECT (a.cells ->> 'begun')::bigint + 1, 1 WHERE a.inside AND p.grows AND NOT a.cells ? 'to_come'
+    UNION ALL SELECT v.first, v.sign FROM (VALUES ((a.cells ->> 'begun')::bigint + 1, 1), (9223372036854775807, -1)) v (first, sign)
+      WHERE a.inside AND p.grows AND NOT a.cells ? 'to_come'
       AND coalesce((a.cells #>> '{ranges,0,0}')::bigint = p.others, true)) f (first, sign)),
 step AS (
   SELECT x.grantee, x.first, ARRAY[%s] AS sums

@@ -354,7 +354,9 @@ static From fold_item(const RangeTblRef *ref, bool nullable, void *context) {
     }
     if (is_public_source(entry, fold->source))
         return fold_source(fold, entry->relid, nullptr, ref->rtindex);
-    if (is_passed(fold, entry))
+    const Level below = query_of(entry, level);
+    const bool has_people = below.query != nullptr && aggregates(below.query) && reads_rows(&below) && has_rows_of_units(&below);
+    if (!has_people && is_passed(fold, entry))
         return fold_passed(fold, ref->rtindex);
     Fold inner = *fold;
     inner.name = fold->name != nullptr ? fold->name : entry->eref->aliasname;
@@ -368,9 +370,8 @@ static From fold_item(const RangeTblRef *ref, bool nullable, void *context) {
             refuse_part("WITH RECURSIVE", "Aggregate over the restricted view alone.", fold->source, cte->location);
         inner.dropped = inner.dropped && --cte->cterefcount == 0;
     }
-    Level below = query_of(entry, level);
     Query *query = below.query;
-    if (query != nullptr && aggregates(query) && reads_rows(&below) && has_rows_of_units(&below)) {
+    if (has_people) {
         const From from = fold_people(&inner, &below, ref->rtindex);
         fold->places = inner.places;
         if (cte != nullptr && inner.dropped)

@@ -138,6 +138,20 @@ static void describe_totals(StringInfo json, const rows::Question *question) {
 }
 
 // Adds how much one person may bring, where a person may have several rows.
+// Names what is read, at any depth.
+static List *names_of_sources(const rows::Question *question) {
+    List *names = NIL;
+    for (int i = 0; i < question->nsources; i++) {
+        const rows::Source &source = question->sources[i];
+        if (source.people != nullptr)
+            names = list_concat(names, names_of_sources(source.people));
+        else
+            names = lappend(names, makeString(
+                const_cast<char *>(query::name_of_source(source.relation, source.source->rows))));
+    }
+    return names;
+}
+
 static void describe_units(StringInfo json, const rows::Question *question) {
     const rows::Units *units = question->units;
     if (units == nullptr || !units->clipped)
@@ -150,13 +164,14 @@ static void describe_units(StringInfo json, const rows::Question *question) {
     describe_totals(json, question);
     if (rows::rows_below(question) > 0)
         appendStringInfo(json, ", \"rows_of_unit\": %d", rows::rows_below(question));
-    if (list_length(rows::tables_of(question)) < 2)
+    const List *names = names_of_sources(question);
+    if (list_length(names) < 2)
         return;
     appendStringInfoString(json, ", \"tables\": [");
     ListCell *cell;
-    foreach (cell, rows::tables_of(question)) {
+    foreach (cell, names) {
         appendStringInfoString(json, foreach_current_index(cell) > 0 ? ", " : "");
-        escape_json(json, catalog::qualified_name(lfirst_oid(cell)));
+        escape_json(json, strVal(lfirst(cell)));
     }
     appendStringInfoChar(json, ']');
 }

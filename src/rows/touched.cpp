@@ -9,6 +9,7 @@
 #include "catalog/foreign_part.hpp"
 #include "catalog/odometer.hpp"
 #include "query/limits.hpp"
+#include "rows/aggregate_arguments.hpp"
 #include "rows/cells_where.hpp"
 #include "rows/nodes.hpp"
 #include "rows/rising.hpp"
@@ -214,13 +215,58 @@ static Cells cells_of(const Partition &partition, List *columns) {
     return cells;
 }
 
+// Where one sub-SELECT with rows of units is all that is read, its tables show the cell.
+static Question *read_below(Question *question) {
+    while (question->nsources == 1 && question->sources[0].people != nullptr)
+        question = question->sources[0].people;
+    return question;
+}
+
+static const Question *read_below(const Question *question) {
+    return read_below(const_cast<Question *>(question));
+}
+
+// Puts in the place of a column of the sub-SELECT what it is there. context: the question of the sub-SELECT.
+static Node *below_columns(Node *node, void *context) {
+    const auto *people = static_cast<const Question *>(context);
+    if (node == nullptr || !IsA(node, Var))
+        return node == nullptr ? nullptr : border::mutate_expression(node, below_columns, context);
+    const int number = castNode(Var, node)->varattno;
+    return number >= 1 && number <= list_length(people->folded)
+               ? another(static_cast<Node *>(list_nth(people->folded, number - 1)))
+               : node;
+}
+
+static bool has_counts(Node *node) {
+    for (auto *column : border::each<const Var>(pull_var_clause(node, 0)))
+        if (column->varno == query::unit_varno)
+            return true;
+    return false;
+}
+
+// Lists the conditions that say something of the rows below, those of the sub-SELECT and those above it on what it groups by.
+static List *conditions_below(const Narrowed *narrowed, const Question *question, const Question *below) {
+    List *conditions = list_copy(below->ranges->narrowed->conjuncts);
+    if (question->sources[0].people != below)
+        return conditions;
+    for (auto *one : border::each<Node>(narrowed->conjuncts)) {
+        Node *condition = below_columns(another(one), const_cast<Question *>(below));
+        if (!has_counts(condition))
+            conditions = lappend(conditions, condition);
+    }
+    return conditions;
+}
+
 // Under the settings and as the role of the internal statement: the same text means the same there.
 static Bitmapset *find_cells(const Narrowed *narrowed, const Question *question, const List *folded, Cells *cells) {
+    const Question *below = read_below(question);
     border::SettingsScope settings = border::SettingsScope::enter();
     border::RoleScope role = border::RoleScope::enter(question->settings->owner);
-    Bitmapset *found = cells_where_all(cells, narrowed->conjuncts);
-    found = bms_int_members(found, cells_of_keys(cells, question, folded));
-    found = bms_int_members(found, cells_of_filters(cells, question));
+    Bitmapset *found = cells_where_all(cells, below == question ? narrowed->conjuncts : conditions_below(narrowed, question, below));
+    if (below == question) {
+        found = bms_int_members(found, cells_of_keys(cells, question, folded));
+        found = bms_int_members(found, cells_of_filters(cells, question));
+    }
     role.leave();
     settings.leave();
     return found;
@@ -253,25 +299,28 @@ static Node *make_condition(const Question *question, const Cells &cells, const 
     return condition;
 }
 
-Node *condition_of_cells(const Question *question, const catalog::Touched &touched) {
+void keep_to_cells(const catalog::Touched *touched, Question *question) {
+    Question *below = read_below(question);
     Cells cells = {};
     cells.partition = question->settings->partition;
-    cells.same = columns_of(question, *cells.partition);
+    cells.same = touched == nullptr ? NIL : columns_of(below, *cells.partition);
+    below->in_touched = nullptr;
     if (cells.same == NIL)
-        return nullptr;
+        return;
     cells.column = linitial_node(Var, cells.same);
-    Node *condition = make_condition(question, cells, touched);
-    return condition != nullptr && IsA(condition, Const) ? nullptr : condition;
+    Node *condition = make_condition(below, cells, *touched);
+    below->in_touched = condition != nullptr && IsA(condition, Const) ? nullptr : condition;
 }
 
 void check_cells(const Question *question) {
     if (question->touched != nullptr)
-        (void)columns_of(question, *question->settings->partition);
+        (void)columns_of(read_below(question), *question->settings->partition);
 }
 
 void find_touched(const Narrowed *narrowed, const List *folded, Question *question) {
     const Partition *partition = question->settings->partition;
-    List *columns = partition == nullptr ? NIL : columns_of(question, *partition);
+    Question *below = read_below(question);
+    List *columns = partition == nullptr ? NIL : columns_of(below, *partition);
     if (columns == NIL) // of a partition: whom it reads nobody can tell, so it is charged to all cells and those to come
         return;
     Cells cells = cells_of(*partition, columns);
@@ -283,14 +332,14 @@ void find_touched(const Narrowed *narrowed, const List *folded, Question *questi
     if (partition->values != nullptr && bms_num_members(found) + 1 == cells.n && !bms_is_member(0, found))
         found = cells.all(); // to all is one charge, and to each of them many
     catalog::Touched *touched = ranges_of(cells, found);
-    Node *condition = make_condition(question, cells, *touched);
+    Node *condition = make_condition(below, cells, *touched);
     if (condition != nullptr && IsA(condition, Const)) {
         touched = ranges_of(cells, cells.all());
-        condition = make_condition(question, cells, *touched);
+        condition = make_condition(below, cells, *touched);
     }
-    touched->shown = is_shown(question, cells);
+    touched->shown = is_shown(below, cells);
     question->touched = touched;
-    question->in_touched = condition;
+    below->in_touched = condition;
 }
 
 } // namespace dp::rows

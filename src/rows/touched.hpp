@@ -13,8 +13,7 @@ void find_touched(const Narrowed *narrowed, const List *folded, Question *questi
 void resolve_at(int64 begun);
 // Checks, with the tables locked, that the column still tells the cell of a row. 55000: a key or the column is gone.
 void check_cells(const Question *question);
-// Returns the condition that rows in these cells alone meet, whatever a question touches; null: nothing tells the cell of a row, or it is
-// too long.
-Node *condition_of_cells(const Question *question, const catalog::Touched &touched);
+// Keeps a question to the rows of these cells, whatever it touches; to all rows with null, or if nothing tells the cell of a row.
+void keep_to_cells(const catalog::Touched *touched, Question *question);
 
 } // namespace dp::rows

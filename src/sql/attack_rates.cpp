@@ -36,7 +36,8 @@ const char *const charged_sql = DP_HAD R"sql(
 , entry AS (
   SELECT l.kind, l.algorithm, l.basis, l.epoch, l.epsilon, l.delta, l.delta_groups, l.rho,
     CASE l.kind WHEN 'join' THEN (l.parameters ->> 'releases')::bigint END AS releases, $2 IS NULL OR )sql" DP_HAS_HAD
-                                       R"sql( AS mine, l.account = 'public' AS public, l.table_id = t.domain AS own,
+                                       R"sql( AS mine, l.account = 'public' AS public, l.table_id = t.domain AS own, l.id, l.table_id,
+    l.parameters -> 'cells' AS cells, l.parameters -> 'raised' AS raised,
     l.kind IN ('pure', 'selection', 'bound') OR l.kind = 'increment' AND l.basis = 'epsilon' AS pure
   FROM dp_rdr.protected_table t JOIN dp_rdr.privacy_domain d ON t.domain IN (d.id, d.joined_into)
   JOIN dp_rdr.ledger_row l ON l.table_id = d.id
@@ -46,8 +47,8 @@ mine AS (
   FROM entry e WHERE e.kind NOT IN ('closing', 'join') AND e.mine),
 counted AS (
   SELECT m.*, r.first, r.last FROM mine m
-  LEFT JOIN dp_rdr.partition p ON (p.domain, p.version) = (m.table_id, (m.parameters -> 'cells' ->> 'partition')::int) AND p.column_name IS NOT NULL,
-  LATERAL (SELECT coalesce(m.parameters #> '{cells,ranges}', '[[null, null]]'), (m.parameters #>> '{cells,begun}')::bigint) c (ranges, begun),
+  LEFT JOIN dp_rdr.partition p ON (p.domain, p.version) = (m.table_id, (m.cells ->> 'partition')::int) AND p.column_name IS NOT NULL,
+  LATERAL (SELECT coalesce(m.cells -> 'ranges', '[[null, null]]'), (m.cells ->> 'begun')::bigint) c (ranges, begun),
   LATERAL (SELECT coalesce((x ->> 0)::bigint, -9223372036854775808) AS first, coalesce((x ->> 1)::bigint, c.begun, 9223372036854775807) AS last
            FROM jsonb_array_elements(CASE WHEN p.domain IS NOT NULL THEN c.ranges ELSE '[[null, 9223372036854775807]]' END) x) r
   WHERE m.public AND ($3 IS NULL OR $3 BETWEEN r.first AND r.last)),
@@ -66,9 +67,9 @@ total AS (
 SELECT (SELECT count(DISTINCT id) FROM counted WHERE kind NOT IN ('selection', 'increment')),
   (SELECT count(*) FROM mine WHERE NOT public),
   coalesce((SELECT (o.public_epsilon, o.public_delta, o.public_rho, o.public_releases) =
-                   (SELECT coalesce(sum(coalesce((parameters #>> '{raised,0}')::numeric, epsilon)) FILTER (WHERE basis = 'epsilon'), 0),
-                      coalesce(sum(coalesce((parameters #>> '{raised,1}')::numeric, delta)), 0),
-                      coalesce(sum(rho) FILTER (WHERE basis = 'rho' AND epoch = o.epoch), 0),
+                   (SELECT coalesce(sum(coalesce((raised ->> 0)::numeric, epsilon)) FILTER (WHERE basis = 'epsilon'), 0),
+                      coalesce(sum(coalesce((raised ->> 1)::numeric, delta)), 0),
+                      coalesce(sum(coalesce((raised ->> 4)::numeric, rho)) FILTER (WHERE basis = 'rho' AND epoch = o.epoch), 0),
                       count(*) FILTER (WHERE kind NOT IN ('selection', 'increment', 'closing', 'join')) + coalesce(sum(releases), 0)
                     FROM entry WHERE public AND own)
             FROM dp_rdr.odometer o JOIN dp_rdr.protected_table t ON t.domain = o.id WHERE t.relation::oid = $1), false),

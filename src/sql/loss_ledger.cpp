@@ -148,16 +148,15 @@ static bool is_charged(const rows::Question *question, const Line &line, const r
 }
 
 // Keeps a question to the people whose cells were charged: whatever it touches now.
-static void keep_to_cells(const Line &line, rows::Question *question) {
+static void keep_to_charged(const Line &line, rows::Question *question) {
     const catalog::Partition *partition = question->settings->partition;
-    question->in_touched = nullptr;
     if (line.cells == nullptr || partition == nullptr)
-        return;
+        return rows::keep_to_cells(nullptr, question);
     catalog::Touched cells = *line.cells;
     cells.others = partition->others();
     cells.begun = partition->period ? PG_INT64_MAX : partition->last;
     cells.first[0] = Max(cells.first[0], cells.others);
-    question->in_touched = rows::condition_of_cells(question, cells);
+    rows::keep_to_cells(&cells, question);
 }
 
 static const rows::Question *question_of(const Line &line, const query::Limits &limits, const rows::Question *people) {
@@ -169,7 +168,7 @@ static const rows::Question *question_of(const Line &line, const query::Limits &
     rows::Question *question = controllers_question(ask, line.mechanism);
     if (!is_charged(question, line, people))
         return nullptr;
-    keep_to_cells(line, question);
+    keep_to_charged(line, question);
     return question;
 }
 
@@ -202,7 +201,7 @@ static const rows::Question *everything_of(const Line &line, const rows::Questio
     auto *question = static_cast<rows::Question *>(palloc(sizeof(rows::Question)));
     *question = *people;
     question->where = nullptr; // of a view
-    keep_to_cells(line, question);
+    keep_to_charged(line, question);
     return people->units == nullptr && question->in_touched != nullptr ? question : nullptr;
 }
 

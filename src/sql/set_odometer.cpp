@@ -247,6 +247,7 @@ static void store(const Visit &visit, Oid relation, Row *row, const BoundState &
                                assignments(options));
     run_with_row(visit, sql, row);
     privacy::BoundSettings settings = state_of(relation).bound;
+    MemoryContextSwitchTo(visit.spi.caller); // what is told of it outlives the visit, whose statements leave a context of their own
     set_rho(row, &settings);
     const int last = was.has_odometer ? Max(was.epoch, was.odometer.epoch) : was.epoch;
     const bool begins = begins_epoch(was.bound, settings) || last > was.epoch;
@@ -359,7 +360,6 @@ DP_CALL(dp_set_odometer) {
     check_rules(row, rules);
     check_target(fcinfo, &row);
     Visit visit = Visit::write();
-    MemoryContextSwitchTo(visit.spi.caller); // what is told below outlives the visit
     store(visit, relation, &row, was, promised);
     check_shares(visit, relation);
     check_profiles(visit, relation, InvalidOid);

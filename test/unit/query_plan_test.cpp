@@ -59,7 +59,7 @@ Plan plan_over(std::vector<std::string> views) {
     for (const std::string &view : views) {
         Item item;
         item.number = static_cast<std::uint32_t>(plan.sources.size());
-        plan.sources.push_back({{"hospital", view}, false, {}});
+        plan.sources.push_back({{"hospital", view}, false, {}, {}});
         plan.from.push_back(item);
     }
     return plan;
@@ -90,7 +90,7 @@ Plan joined() {
     left.kind = Item::left;
     left.on = {column("pid"), column("pid", 1), node(Op::infix, 2, "=")};
     plan.from.push_back(left);
-    plan.sources.push_back({{"public", "code"}, true, {}});
+    plan.sources.push_back({{"public", "code"}, true, {}, {}});
     Exists exists;
     exists.first = 2;
     exists.count = 1;
@@ -116,7 +116,7 @@ Plan per_person() {
     plan.per_person = rows;
     plan.keys = {{column("ward")}, {node(Op::person_column)}};
     Plan above = plan_over({"visit_dp"});
-    above.sources.front() = {{}, false, {plan}};
+    above.sources.front() = {{}, false, {}, {plan}};
     above.keys = {{column("c1")}};
     above.measures = {measure(Kind::pair, {{column("c2")}})};
     return above;
