@@ -55,7 +55,7 @@ amount AS (
 point AS (
   SELECT a.*, f.first, f.sign FROM amount a CROSS JOIN part p CROSS JOIN LATERAL (
     SELECT p.others, 1 WHERE NOT a.inside
-    UNION ALL SELECT p.founded + 1, -1 WHERE NOT a.inside AND p.fresh
+    UNION ALL SELECT CASE WHEN p.grows THEN 9223372036854775807 ELSE p.founded + 1 END, -1 WHERE NOT a.inside AND p.fresh
     UNION ALL SELECT t.first, t.sign FROM jsonb_array_elements(coalesce(a.cells -> 'ranges', jsonb_build_array(jsonb_build_array(p.others,
         CASE WHEN a.cells ? 'to_come' THEN 9223372036854775807 ELSE (a.cells ->> 'begun')::bigint END)))) r
       CROSS JOIN LATERAL (

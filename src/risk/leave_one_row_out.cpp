@@ -228,7 +228,7 @@ static int read_change(Work *work, const Datum *values, const bool *nulls) {
         const int at = work->projection->value_column[j];
         const bool missing = at >= 0 && (nulls[at] || (privacy::is_joint(measure.kind) && nulls[at + 1]));
         if (measure.kind == privacy::MeasureKind::quantile) {
-            if (!missing)
+            if (!missing && DatumGetInt32(values[at]) >= 0)
                 work->cells[ncells++] = {first_cell + DatumGetInt32(values[at]), 1};
             first_cell += question->grids[j]->cells;
         } else if (!missing && privacy::is_joint(measure.kind)) {

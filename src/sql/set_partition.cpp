@@ -210,14 +210,15 @@ static void check_condition(const Partition &partition) {
 
 static void store(const Visit &visit, const Partition &partition) {
     const bool list = partition.values != nullptr;
+    const char *grows = "p.cells = EXCLUDED.cells[:cardinality(p.cells)] AND (p.relation::oid, p.column_name, p.column_type) = "
+                        "(EXCLUDED.relation::oid, EXCLUDED.column_name, EXCLUDED.column_type)";
     run(visit,
-        "INSERT INTO dp_rdr.partition AS p (domain, version, relation, column_name, column_type, period, width, first, last, cells, fresh, place) "
+        psprintf("INSERT INTO dp_rdr.partition AS p (domain, version, relation, column_name, column_type, period, width, first, last, cells, fresh, place) "
         "SELECT t.domain, 1, t.relation, $2, $3, $4, $5, $6, $7, $8, $9, $10 FROM dp_rdr.protected_table t WHERE t.relation::oid = $1 "
         "ON CONFLICT (domain) DO UPDATE SET version = p.version + 1, relation = EXCLUDED.relation, column_name = EXCLUDED.column_name, "
         "column_type = EXCLUDED.column_type, period = EXCLUDED.period, width = EXCLUDED.width, first = EXCLUDED.first, "
-        "last = EXCLUDED.last, cells = EXCLUDED.cells, fresh = EXCLUDED.fresh, place = EXCLUDED.place, "
-        "base = CASE WHEN p.cells = EXCLUDED.cells[:cardinality(p.cells)] AND (p.relation::oid, p.column_name, p.column_type) = "
-        "(EXCLUDED.relation::oid, EXCLUDED.column_name, EXCLUDED.column_type) THEN p.base ELSE p.version + 1 END",
+        "last = EXCLUDED.last, cells = EXCLUDED.cells, place = EXCLUDED.place, "
+        "fresh = CASE WHEN %s THEN p.fresh ELSE EXCLUDED.fresh END, base = CASE WHEN %s THEN p.base ELSE p.version + 1 END", grows, grows),
         partition.relation, partition.column, partition.type,
         partition.period ? privacy::name_of(*partition.period) : static_cast<const char *>(nullptr),
         if_given(partition.width > 0, partition.width), partition.first,

@@ -82,9 +82,9 @@ class Course:
         return self.connection.must(sql)[0]
 
     def settings(self):
-        names = ("bound", "epsilon_total", "delta_total", "delta_conversion", "epsilon_pure", "rho_total", "epoch", "version", "cells", "fresh")
+        names = ("bound", "epsilon_total", "delta_total", "delta_conversion", "epsilon_pure", "rho_total", "epoch", "version", "cells", "fresh", "base")
         values = self.one("""SELECT d.bound, d.epsilon_total, d.delta_total, d.delta_conversion, d.epsilon_pure, d.rho_total, d.epoch,
-            p.version, p.last - p.first + 1, p.fresh FROM dp_rdr.protected_table t JOIN dp_rdr.privacy_domain d ON d.id = t.domain
+            p.version, p.last - p.first + 1, p.fresh, p.base FROM dp_rdr.protected_table t JOIN dp_rdr.privacy_domain d ON d.id = t.domain
             LEFT JOIN dp_rdr.partition p ON p.domain = d.id WHERE t.relation = 'course'::regclass""")
         return dict(zip(names, values))
 
@@ -102,9 +102,13 @@ class Course:
             for account in self.accounts.values():
                 account.begin_epoch()
         if int(settings["version"] or 0) != self.version:
+            grows = int(settings["base"]) <= self.version and int(settings["cells"] or 0) > 0
             self.version = int(settings["version"])
             count = int(settings["cells"] or 0)
-            for account in self.accounts.values():
+            for account in self.accounts.values() if grows else ():
+                for cell in range(count + 1): # a value that is new was among all others
+                    account.cells.setdefault(cell, dict(account.cells[0]))
+            for account in () if grows else self.accounts.values():
                 account.enter([*range(count + 1), COMING] if count else [0], settings["fresh"] == "t")
             for row in rows:
                 if row["kind"] == "join":
@@ -239,8 +243,9 @@ class Course:
             self.list = []
             self.connection.must("SELECT dp_unset_partition('course')")
             return []
-        self.list = sorted(self.rng.sample(VALUES, self.rng.randint(2, 9)))
-        self.connection.must(f"SELECT dp_set_groups('course', 'ward', '{{{','.join(self.list)}}}')")
+        groups = sorted(self.rng.sample(VALUES, self.rng.randint(2, 9)))
+        self.list += [value for value in groups if value not in self.list]
+        self.connection.must(f"SELECT dp_set_groups('course', 'ward', '{{{','.join(groups)}}}')")
         self.connection.must(f"SELECT dp_set_partition('course', 'ward', fresh => {self.rng.choice(('true', 'false'))})")
         return []
 
