@@ -132,8 +132,10 @@ SELECT g.id, g.grantee, $3, coalesce(c.epsilon, 0), coalesce(c.delta, 0), coales
 FROM (SELECT DISTINCT o.id, o.grantee FROM dp_rdr.odometer_cell o WHERE o.id = $1 AND o.first < 9223372036854775807) g
 LEFT JOIN dp_rdr.odometer_cell c ON c.id = g.id AND c.grantee = g.grantee AND c.first = $2)sql");
     const int64 first = odometer->begun + 1;
-    (void)run(spi, split, Uuid{odometer->id}, partition.others(), first);
-    join_all_equal(spi, *odometer);
+    if (first <= partition.last) {
+        (void)run(spi, split, Uuid{odometer->id}, partition.others(), first);
+        join_all_equal(spi, *odometer);
+    }
     odometer->partition = partition.version;
     odometer->begun = partition.last;
     odometer->has_turned = true;
