@@ -99,7 +99,6 @@ SELECT count(*) FROM person_dp WHERE random() < 0.5
 SELECT count(*) FROM person_dp WHERE clock_timestamp() > seen
 SELECT count(*) FROM person_dp WHERE query_to_xml(note, true, true, '') IS NULL
 SELECT count(*) FROM person_dp WHERE dp_query(note) IS NULL
-SELECT count(*) FROM person_dp WHERE (SELECT count(*) FROM person_dp) > age
 SELECT count(*) FROM person_dp WHERE gen_random_uuid() IS NULL
 SELECT count(setseed(age)) FROM person_dp
 
@@ -354,3 +353,6 @@ SELECT public_epsilon FROM dp_rdr.odometer
 -- C30 NOLEAK
 SELECT count(*) FROM person_dp
   ? SELECT * FROM dp_last_release()
+
+-- C03 CHARGED 2
+SELECT count(*) FROM person_dp WHERE (SELECT count(*) FROM person_dp) > age

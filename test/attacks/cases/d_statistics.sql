@@ -106,10 +106,7 @@ controller> SELECT dp_set_odometer('scarce', 'zcdp', 0.1, 0.000001)
 SELECT count(DISTINCT (city, age)) FROM person_dp
 SELECT avg(DISTINCT salary) FROM person_dp
 SELECT sum(salary ORDER BY id) FROM person_dp
-SELECT count(*) FROM person_dp WHERE age > (SELECT avg(age) FROM public_city)
-SELECT count(*) FROM person_dp WHERE city IN (SELECT city FROM public_city)
 SELECT count(*) FROM person_dp WHERE EXISTS (SELECT FROM public_city c WHERE c.city = person_dp.city)
-SELECT count(*) FROM person_dp WHERE age = (SELECT max(age) FROM person_dp)
 SELECT count(*) FROM (SELECT * FROM person_dp ORDER BY age DESC LIMIT 1) q WHERE id = 4242
 SELECT count(*) FROM (SELECT * FROM person_dp OFFSET 1000) q
 SELECT count(*) FROM (SELECT age FROM person_dp GROUP BY age HAVING bool_or(id = 4242)) q
@@ -120,8 +117,6 @@ CREATE TEMP TABLE own AS SELECT 4242 AS id FROM generate_series(1, 1000)
   SELECT count(*) FROM person_dp JOIN own USING (id)
 CREATE TEMP TABLE own AS SELECT 4242 AS id FROM generate_series(1, 1000)
   SELECT sum(p.salary) FROM own LEFT JOIN person_dp p USING (id)
-CREATE TEMP TABLE own AS SELECT 4242 AS id
-  SELECT count(*) FROM person_dp WHERE id IN (SELECT id FROM own)
 CREATE TEMP TABLE own AS SELECT 4242 AS id
   SELECT count(*) FROM (SELECT p.* FROM person_dp p JOIN own o ON p.id = o.id) q
 
@@ -215,3 +210,14 @@ SELECT count(*) FROM dp_query('SELECT count(*) FROM person_dp', weight => 1e300)
   SELECT column_name, epsilon, epsilon_svt, delta, mechanism, error95, reason, rho, steps, reached, posterior50, numbers, rows_hidden FROM dp_last_release()
 SELECT count(*) FROM dp_query('SELECT count(*) FROM person_dp', weight => 1e-300) AS (n bigint)
   SELECT column_name, epsilon, epsilon_svt, delta, mechanism, error95, reason, rho, steps, reached, posterior50, numbers, rows_hidden FROM dp_last_release()
+
+-- D12 CHARGED 1
+SELECT count(*) FROM person_dp WHERE age > (SELECT avg(age) FROM public_city)
+SELECT count(*) FROM person_dp WHERE city IN (SELECT city FROM public_city)
+
+-- D12 CHARGED 2
+SELECT count(*) FROM person_dp WHERE age = (SELECT max(age) FROM person_dp)
+
+-- D13 CHARGED 1
+CREATE TEMP TABLE own AS SELECT 4242 AS id
+  SELECT count(*) FROM person_dp WHERE id IN (SELECT id FROM own)

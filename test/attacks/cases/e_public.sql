@@ -26,8 +26,6 @@ finder> SELECT v.ward || w.name, count(*) FROM visit_dp v JOIN ward_name w ON w.
 SELECT count(*) FROM ward_name w LEFT JOIN visit_dp v ON w.ward = v.ward
 SELECT count(*) FROM visit_dp v RIGHT JOIN ward_name w ON w.ward = v.ward
 SELECT count(*) FROM visit_dp v FULL JOIN ward_name w ON w.ward = v.ward
-SELECT count(*) FROM visit_dp v, ward_name w
-SELECT count(*) FROM visit_dp v, ward_name w WHERE v.ward > w.ward
 SELECT count(*) FROM visit_dp v, letter_dp l, ward_name w WHERE w.ward = v.ward AND w.ward = l.author
 SELECT count(*) FROM visit_dp v, visit_dp o, ward_name w WHERE w.ward = v.ward AND w.ward = o.ward
 
@@ -37,8 +35,6 @@ SELECT p.name, count(*) FROM bill_dp b JOIN part_name p ON p.part = b.part GROUP
 SELECT count(p.name) FROM bill_dp b LEFT JOIN part_name p ON p.part = b.part
 SELECT p.part, p.name, count(*) FROM bill_dp b JOIN part_name p ON p.part = b.part GROUP BY p.part, p.name
 SELECT count(*) FROM visit_dp v JOIN visit w ON w.vid = v.vid
-SELECT count(*) FROM visit_dp v JOIN pg_class c ON c.relname = v.ward
-SELECT count(*) FROM visit_dp v LEFT JOIN dp_rdr.ledger l ON l.relation = v.ward
 SELECT dp_set_public('public_city', 'visit')
 SELECT dp_unset_public('ward_name', 'visit')
 CREATE INDEX ON ward_name (floor)
@@ -89,3 +85,11 @@ SELECT count(*) FROM patient_dp p WHERE EXISTS (SELECT FROM visit_dp v WHERE v.v
 SELECT count(*) FROM patient_dp p WHERE EXISTS (SELECT FROM visit_dp v WHERE v.pid = p.pid + 0)
 SELECT count(*) FROM patient_dp p WHERE EXISTS (SELECT FROM visit_dp v WHERE v.pid <> p.pid)
 SELECT count(*) FROM patient_dp p WHERE p.age > (SELECT max(cost) FROM visit_dp v WHERE v.pid = p.pid)
+
+-- D14 CHARGED 1
+SELECT count(*) FROM visit_dp v, ward_name w
+SELECT count(*) FROM visit_dp v, ward_name w WHERE v.ward > w.ward
+
+-- A01 CHARGED 1
+SELECT count(*) FROM visit_dp v JOIN pg_class c ON c.relname = v.ward
+SELECT count(*) FROM visit_dp v LEFT JOIN dp_rdr.ledger l ON l.relation = v.ward

@@ -214,24 +214,15 @@ finder> SELECT age * 1000003, count(*) FROM (SELECT v.pid, p.age, count(*) AS n 
 
 -- Nobody's row is seen above, and nothing else is read below.
 -- D14 REFUSE 0A000
-SELECT ward, count(*) FROM (SELECT v.pid, v.ward FROM visit_dp v JOIN patient_dp p ON p.pid = v.pid GROUP BY 1, 2) t GROUP BY ward
-SELECT age, count(*) FROM (SELECT v.pid, p.age FROM visit_dp v LEFT JOIN patient_dp p ON p.pid = v.pid AND v.ward = 'Atlantis' GROUP BY 1, 2) t GROUP BY age
 SELECT pid FROM (SELECT pid, count(*) AS n FROM visit_dp GROUP BY pid) t WHERE n > 5
 SELECT pid, sum(n) FROM (SELECT pid, count(*) AS n FROM visit_dp GROUP BY pid) t GROUP BY pid
-SELECT max(pid) FROM (SELECT pid, count(*) AS n FROM visit_dp GROUP BY pid) t
-SELECT count(*) FROM (SELECT pid, count(*) AS n FROM visit_dp GROUP BY pid) t WHERE pid = 4242
-SELECT count(*) FILTER (WHERE pid = 4242) FROM (SELECT pid, count(*) AS n FROM visit_dp GROUP BY pid) t
-SELECT count(*) FROM (SELECT pid FROM visit_dp GROUP BY pid HAVING pid = 4242) t
 SELECT n, lag(n) OVER (ORDER BY n) FROM (SELECT pid, count(*) AS n FROM visit_dp GROUP BY pid) t
 SELECT count(x) FROM (SELECT author, string_agg(author, '') AS x FROM letter_dp GROUP BY author) t
 SELECT count(x) FROM (SELECT author, max(cost * interval '1 day') AS x FROM letter_dp GROUP BY author) t
 SELECT count(*) FROM (SELECT v.pid, count(*) FROM patient_dp p LEFT JOIN visit_dp v ON v.pid = p.pid GROUP BY v.pid) t
 SELECT count(*) FROM (SELECT v.pid, count(*) AS n FROM visit_dp v JOIN visit_dp w ON v.ward = w.ward GROUP BY v.pid) t
-SELECT count(*) FROM (SELECT pid, count(*) AS n FROM visit_dp GROUP BY pid) t JOIN patient_dp p ON p.pid = t.pid
 SELECT (SELECT count(*) FROM (SELECT pid, sum(floor) AS x FROM visit_dp GROUP BY pid) t) FROM ward_name
 SELECT (SELECT count(*) FROM (SELECT pid, count(*) + floor AS x FROM visit_dp GROUP BY pid) t WHERE x > 3) FROM ward_name
-SELECT count(*) FROM (SELECT pid, count(*) AS n FROM visit_dp GROUP BY pid) t WHERE n > (SELECT max(floor) FROM ward_name)
-SELECT count(*) FROM (SELECT pid, (SELECT max(floor) FROM ward_name) AS n FROM visit_dp GROUP BY pid) t WHERE n > 3
 selector> SELECT count(*) FROM (SELECT pid, count(*) AS n FROM visit_dp GROUP BY pid) t
 
 -- What the text of a leaf may read is no more than before.
@@ -258,3 +249,18 @@ controller> SELECT dp_forget('visit') IS NULL
 -- C12 SAME
 SELECT * FROM dp_explain('SELECT n, count(*), avg(c) FROM (SELECT pid, count(*) AS n, sum(cost) AS c FROM visit_dp GROUP BY pid) t GROUP BY n')
 EXPLAIN SELECT n, count(*) FROM (SELECT pid, count(*) AS n FROM visit_dp GROUP BY pid) t GROUP BY n
+
+-- D14 CHARGED 1
+SELECT ward, count(*) FROM (SELECT v.pid, v.ward FROM visit_dp v JOIN patient_dp p ON p.pid = v.pid GROUP BY 1, 2) t GROUP BY ward
+SELECT age, count(*) FROM (SELECT v.pid, p.age FROM visit_dp v LEFT JOIN patient_dp p ON p.pid = v.pid AND v.ward = 'Atlantis' GROUP BY 1, 2) t GROUP BY age
+SELECT count(*) FROM (SELECT pid, count(*) AS n FROM visit_dp GROUP BY pid) t WHERE pid = 4242
+SELECT count(*) FILTER (WHERE pid = 4242) FROM (SELECT pid, count(*) AS n FROM visit_dp GROUP BY pid) t
+SELECT count(*) FROM (SELECT pid FROM visit_dp GROUP BY pid HAVING pid = 4242) t
+SELECT count(*) FROM (SELECT pid, count(*) AS n FROM visit_dp GROUP BY pid) t JOIN patient_dp p ON p.pid = t.pid
+SELECT count(*) FROM (SELECT pid, (SELECT max(floor) FROM ward_name) AS n FROM visit_dp GROUP BY pid) t WHERE n > 3
+
+-- D14 REFUSE 55000
+SELECT max(pid) FROM (SELECT pid, count(*) AS n FROM visit_dp GROUP BY pid) t
+
+-- D14 REFUSE 22023
+SELECT count(*) FROM (SELECT pid, count(*) AS n FROM visit_dp GROUP BY pid) t WHERE n > (SELECT max(floor) FROM ward_name)

@@ -88,7 +88,6 @@ SELECT DISTINCT note FROM person_again
 SELECT DISTINCT ON (sex) sex, note FROM person_again
 SELECT DISTINCT sex, (SELECT note FROM person_again p LIMIT 1) FROM person_again
 SELECT DISTINCT sex FROM person_again WHERE pg_sleep(1) IS NULL
-SELECT DISTINCT sex FROM person_again WHERE EXISTS (SELECT FROM pg_class)
 SELECT DISTINCT p.sex FROM person_again p JOIN public_city c USING (city)
 SELECT DISTINCT person_again FROM person_again
 stranger> SELECT DISTINCT sex FROM person_again
@@ -100,3 +99,6 @@ SELECT * FROM dp_rdr.forgotten
 DELETE FROM dp_rdr.stored_answer
 SELECT dp_forget('person')
 colleague> SELECT dp_forget('person_again')
+
+-- A01 NOCHARGE
+SELECT DISTINCT sex FROM person_again WHERE EXISTS (SELECT FROM pg_class)
