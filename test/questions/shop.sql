@@ -132,3 +132,22 @@ SELECT count(*) AS orders FROM (SELECT o.customer_id, o.order_id FROM orders o J
 -- s36 sales: What do customers with the newsletter order on average, compared with the others?
 SELECT c.newsletter, avg(t.n) AS orders
 FROM customers c LEFT JOIN (SELECT customer_id, count(*) AS n FROM orders GROUP BY customer_id) t USING (customer_id) GROUP BY c.newsletter;
+
+-- s37 sales: Which share of the lines costs more than the middle product?
+SELECT avg(CASE WHEN price > (SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY list_price) FROM products) THEN 1.0 ELSE 0 END) AS share FROM items;
+
+-- s38 marketing: How many customers are younger than the mean?
+SELECT count(*) FROM customers WHERE birth_year > (SELECT avg(birth_year) FROM customers);
+
+-- s39 sales: Sales by price class of the product
+SELECT c.class, sum(i.quantity) AS sold
+FROM items i JOIN (SELECT product_id, ntile(4) OVER (ORDER BY list_price, product_id) AS class FROM products) c USING (product_id)
+GROUP BY c.class ORDER BY c.class;
+
+-- s40 finance: Orders by month of a calendar
+SELECT m.month, count(*) FROM orders o JOIN generate_series(timestamp '2025-01-01', timestamp '2025-12-01', interval '1 month') m (month)
+ON m.month = date_trunc('month', o.ordered_at) GROUP BY m.month ORDER BY m.month;
+
+-- s41 marketing: Customers by generation
+SELECT g.name, count(*) FROM customers c JOIN (VALUES ('old', 1930, 1959), ('middle', 1960, 1989), ('young', 1990, 2010)) g (name, first, last)
+ON c.birth_year BETWEEN g.first AND g.last GROUP BY g.name ORDER BY g.name;
