@@ -106,7 +106,7 @@ INSERT INTO dp_rdr.odometer (id, relation_name, owner, head, epoch, claim_epsilo
   claim_target, conditional_conversion, all_epsilon_epoch, all_delta_epoch, all_rho_only, partition, begun, founded, %s, %s)
 SELECT $1, $2, $3, coalesce((SELECT h.hash FROM dp_rdr.ledger_row h WHERE h.table_id = $1 ORDER BY h.id DESC LIMIT 1), '\x'),
   n.epoch, public.claim_epsilon, public.claim_conversion, public.claim_mechanisms, public.claim_target,
-  conditional.claim_conversion, public.all_epsilon_epoch, public.all_delta_epoch, public.all_rho_only,
+  conditional.claim_conversion, trim_scale(public.all_epsilon_epoch), trim_scale(public.all_delta_epoch), public.all_rho_only,
   coalesce(c.partition, 0), coalesce(c.begun, 0), coalesce(c.founded, 0), %s, %s
 FROM now n CROSS JOIN account public CROSS JOIN account conditional
 LEFT JOIN (
@@ -131,7 +131,7 @@ WHERE id IN (SELECT o.id FROM dp_rdr.odometer o WHERE o.id = $1 FOR UPDATE SKIP 
 
 static const char *const shares_sql = R"sql(
 INSERT INTO dp_rdr.odometer_share AS s (id, grantee, epoch, all_epsilon_epoch, all_delta_epoch, all_rho_only, %s)
-SELECT $1, public.grantee, public.epoch, public.all_epsilon_epoch, public.all_delta_epoch, public.all_rho_only, %s
+SELECT $1, public.grantee, public.epoch, trim_scale(public.all_epsilon_epoch), trim_scale(public.all_delta_epoch), public.all_rho_only, %s
 FROM role public JOIN role conditional ON conditional.grantee = public.grantee
 LEFT JOIN in_period public_period ON (public_period.grantee, public_period.account) = (public.grantee, 'public')
 LEFT JOIN in_period conditional_period
