@@ -101,7 +101,7 @@ static Node *contribution_of(const Question *question, const List *values, Node 
 
 // Bytes that the texts of a unit may take among the states below.
 static int64 kept_below(const Question *question) {
-    int64 kept = kept_below(question);
+    int64 kept = question->per_unit == nullptr ? 0 : question->per_unit->kept;
     for (int i = 0; i < question->nsources; i++)
         if (question->sources[i].people != nullptr)
             kept += kept_below(question->sources[i].people);
@@ -184,7 +184,7 @@ static Receiver *make_receiver(const MayRead *const *rights, int n, TakeUnit tak
 bool for_each_unit_of_several(const MayRead *const *rights, int n, const List *checked, bool with_columns, TakeUnit take,
                               void *sink) {
     const Question *question = rights[0]->question();
-    int64 kept = question->per_unit == nullptr ? 0 : question->per_unit->kept;
+    int64 kept = kept_below(question);
     auto **questions = static_cast<const Question **>(palloc(sizeof(Question *) * n));
     for (int i = 0; i < n; i++) {
         questions[i] = rights[i]->question();
@@ -215,7 +215,7 @@ Query *statement_of_parts(const Question *question) {
 
 bool for_each_part(const MayRead &right, const List *checked, TakeUnit take, void *sink) {
     const Question *question = right.question();
-    pin_units(question, contribution_size(question) + (question->per_unit == nullptr ? 0 : question->per_unit->kept));
+    pin_units(question, contribution_size(question) + kept_below(question));
     PlannedStmt *plan = rows::plan(statement_of_parts(question), 0);
     if (!is_pushed_down(plan))
         return false;
