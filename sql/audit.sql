@@ -173,7 +173,8 @@ SELECT dp_set_bounds('patient', 'age', 0, 120);
 
 SELECT * FROM trial('GRANT CREATE ON SCHEMA dp_rdr TO regress_reader; GRANT CREATE ON SCHEMA pg_catalog TO "regress Odd"');
 SELECT * FROM trial('CREATE TABLE dp_rdr."Odd one" (); ALTER TABLE dp_rdr.policy OWNER TO regress_reader;
-                     CREATE FUNCTION dp_rdr.more() RETURNS integer LANGUAGE sql AS ''SELECT 1''');
+                     CREATE FUNCTION dp_rdr.more() RETURNS integer LANGUAGE sql AS ''SELECT 1'';
+                     ALTER TABLE dp_rdr."Odd one" OWNER TO "regress Odd"; ALTER FUNCTION dp_rdr.more() OWNER TO "regress Odd"');
 SELECT * FROM trial('GRANT SELECT, UPDATE ON dp_rdr.odometer TO regress_keeper; GRANT INSERT ON dp_rdr.ledger TO PUBLIC');
 SELECT * FROM trial($$UPDATE dp_rdr.odometer SET public_epsilon = 0.5 WHERE relation_name = 'public.patient'$$,
                     $$UPDATE dp_rdr.odometer SET public_epsilon = 0 WHERE relation_name = 'public.patient'$$);
@@ -184,7 +185,14 @@ BEGIN;
 ALTER SCHEMA dp_rdr OWNER TO "regress Odd";
 SELECT * FROM dp_audit();
 ROLLBACK;
-
+-- Whoever owns the extension may drop it, or take the ledger out of it. It moves to somebody else with all that its owner has.
+BEGIN;
+SELECT * FROM trial($$UPDATE pg_extension SET extowner = '"regress Odd"'::regrole WHERE extname = 'dp_rdr';
+    INSERT INTO pg_shdepend SELECT d.oid, 'pg_extension'::regclass, e.oid, 0, 'pg_authid'::regclass, e.extowner, 'o'
+    FROM pg_extension e, pg_database d WHERE e.extname = 'dp_rdr' AND d.datname = current_database()$$);
+ROLLBACK;
+-- What was taken out is put back, and not dropped.
+SELECT * FROM trial('ALTER EXTENSION dp_rdr DROP TABLE dp_rdr.ledger_row; ALTER EXTENSION dp_rdr DROP FUNCTION dp_rdr.deny(regclass)');
 -- ---------------------------------------------------------------------------------------------------------------------
 -- Settings and statistics (C06, C08, C25, X11)
 -- ---------------------------------------------------------------------------------------------------------------------

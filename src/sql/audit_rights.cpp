@@ -73,12 +73,19 @@ SELECT format('schema %I', n.nspname), format('%s may create objects in it', r.n
        format('REVOKE CREATE ON SCHEMA %I FROM %s;', n.nspname, r.name)
 FROM pg_namespace n, aclexplode(n.nspacl) a JOIN role r ON r.oid = a.grantee AND NOT r.super
 WHERE n.nspname IN ('dp_rdr', 'pg_catalog') AND a.privilege_type = 'CREATE' AND a.grantee <> n.nspowner)sql"},
+    {"critical", R"sql( -- who may drop the extension, or take objects out of it: no other command gives it to somebody else
+SELECT 'extension dp_rdr', format('belongs to %s, who is not a superuser', r.oid::regrole),
+       format('REASSIGN OWNED BY %s TO %s; -- all that it owns in this database', r.oid::regrole, n.nspowner::regrole)
+FROM pg_extension e JOIN pg_roles r ON r.oid = e.extowner AND NOT r.rolsuper, pg_namespace n
+WHERE e.extname = 'dp_rdr' AND n.nspname = 'dp_rdr')sql"},
     {"critical", R"sql( -- objects in dp_rdr that are not the extension's, or not its owner's
 SELECT o.name, CASE WHEN o.own THEN format('belongs to %s, and not to the owner of the extension', o.owner::regrole)
                     ELSE 'is in the schema of the extension and not a part of it' END,
        CASE WHEN o.own THEN format('ALTER %s %s OWNER TO %s;', o.kind, o.name, n.nspowner::regrole)
+            WHEN o.owner IN (n.nspowner, e.extowner) -- the ledger itself may have been taken out
+            THEN format('ALTER EXTENSION dp_rdr ADD %s %s; -- or DROP, if somebody else has made it', o.kind, o.name)
             ELSE format('DROP %s %s; -- deletes it', o.kind, o.name) END
-FROM pg_namespace n, LATERAL (
+FROM pg_namespace n JOIN pg_extension e ON e.extname = n.nspname, LATERAL (
   SELECT CASE c.relkind WHEN 'v' THEN 'VIEW' WHEN 'm' THEN 'MATERIALIZED VIEW' WHEN 'f' THEN 'FOREIGN TABLE'
                         ELSE 'TABLE' END,
          c.oid::regclass::text, c.relowner, ('pg_class'::regclass, c.oid) IN (SELECT m.classid, m.objid FROM own_object m)
@@ -87,7 +94,7 @@ FROM pg_namespace n, LATERAL (
   SELECT 'ROUTINE', p.oid::regprocedure::text, p.proowner,
          ('pg_proc'::regclass, p.oid) IN (SELECT m.classid, m.objid FROM own_object m)
   FROM pg_proc p WHERE p.pronamespace = n.oid) o (kind, name, owner, own)
-WHERE n.nspname = 'dp_rdr' AND (NOT o.own OR o.owner <> n.nspowner))sql"},
+WHERE n.nspname = 'dp_rdr' AND (NOT o.own OR o.owner NOT IN (n.nspowner, e.extowner)))sql"},
     {"critical", R"sql( -- rights on the catalog and the ledger
 SELECT c.oid::regclass, format('%s has %s', r.name, string_agg(a.privilege_type, ', ' ORDER BY a.privilege_type)),
        format('REVOKE %s ON %s FROM %s;', string_agg(a.privilege_type, ', ' ORDER BY a.privilege_type),
