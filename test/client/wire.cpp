@@ -228,4 +228,22 @@ TEST_F(Wire, PipelineWithARefusal) {
     expect_charges(1);
 }
 
+// A client that never reads what it is sent, as one behind a blocked pipe does: its answer left the keeper before, which serves others,
+// and nothing holds the table.
+TEST_F(Wire, ClientThatReadsNothing) {
+    const std::string rows = std::string("SELECT q.n, repeat('x', 100000) FROM (") + count_question +
+                             ") q, generate_series(1, 1000)";
+    for (const std::string &sql : {"COPY (" + rows + ") TO STDOUT", rows}) {
+        const int before = releases();
+        Session blocked = analyst_session();
+        blocked.start(sql);
+        ASSERT_TRUE(wait_until("EXISTS (SELECT FROM pg_stat_activity WHERE datname = '" + std::string(database) +
+                               "' AND wait_event = 'ClientWrite')"));
+        EXPECT_TRUE(analyst_session().run(count_question).answered());
+        owner().must("BEGIN; SET LOCAL lock_timeout = '30s'; LOCK TABLE people IN ACCESS EXCLUSIVE MODE; COMMIT");
+        blocked.close();
+        expect_charges(before + 2);
+    }
+}
+
 } // namespace

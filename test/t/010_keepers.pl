@@ -93,7 +93,9 @@ sub dropped
 ask($node, 'postgres');
 dropped('CREATE DATABASE copy TEMPLATE postgres', 'CREATE DATABASE beside an idle keeper');
 like(ask($node, 'copy'), qr/^-?\d+$/, 'the copy answers');
-dropped('DROP DATABASE copy', 'DROP DATABASE beside an idle keeper');
+dropped('ALTER DATABASE copy RENAME TO renamed', 'ALTER DATABASE ... RENAME beside an idle keeper');
+like(ask($node, 'renamed'), qr/^-?\d+$/, 'the renamed one answers');
+dropped('DROP DATABASE renamed', 'DROP DATABASE beside an idle keeper');
 
 # More databases than the server has room for at the same time: what was dropped serves again.
 for my $i (1 .. 70)
