@@ -2,7 +2,7 @@
 
 #include "border/guard.hpp"
 #include "border/refuse.hpp"
-#include "border/scope.hpp"
+#include "rows/nodes.hpp"
 
 namespace dp::rows {
 
@@ -59,12 +59,8 @@ Spelling spelling_of(Oid type) {
 static Node *canonical_call(Node *key, int32 typmod) {
     Oid type = exprType(key);
     getBaseTypeAndTypmod(type, &typmod);
-    Node *width =
-        reinterpret_cast<Node *>(makeConst(INT4OID, -1, InvalidOid, sizeof(int32), Int32GetDatum(typmod), false, true));
-    Oid types[2] = {ANYELEMENTOID, INT4OID};
-    return reinterpret_cast<Node *>(makeFuncExpr(border::internal_function("canonical", 2, types), type,
-                                                 list_make2(key, width), exprCollation(key), InvalidOid,
-                                                 COERCE_EXPLICIT_CALL));
+    return make_call(internal_function("canonical", {ANYELEMENTOID, INT4OID}), type,
+                     list_make2(key, make_integer(typmod)), exprCollation(key));
 }
 
 static Node *canonical_call(Node *key) {
@@ -97,14 +93,8 @@ bool is_text_portable(Oid type) {
 Node *short_key_condition(Node *key) {
     if (get_typlen(getBaseType(exprType(key))) != -1)
         return nullptr;
-    Oid types[1] = {ANYELEMENTOID};
-    auto *test = makeNode(BooleanTest);
-    test->arg = reinterpret_cast<Expr *>(makeFuncExpr(border::internal_function("is_short", 1, types), BOOLOID,
-                                                      list_make1(copyObject(key)), InvalidOid, InvalidOid,
-                                                      COERCE_EXPLICIT_CALL));
-    test->booltesttype = IS_NOT_FALSE; // NULL is a key like others
-    test->location = -1;
-    return reinterpret_cast<Node *>(test);
+    Node *is_short = make_call(internal_function("is_short", {ANYELEMENTOID}), BOOLOID, list_make1(copyObject(key)));
+    return truth_test(is_short, IS_NOT_FALSE); // NULL is a key like others
 }
 
 Node *compact_key(Node *key) {

@@ -3,7 +3,6 @@
 #include "privacy/joint.hpp"
 #include "privacy/quantile.hpp"
 
-#include "border/scope.hpp"
 #include "rows/aggregate_arguments.hpp"
 #include "rows/counted_values.hpp"
 #include "rows/engine.hpp"
@@ -66,7 +65,7 @@ Node *make_spec(const Question *question, SpecHeader header, const List *measure
         at = put_bytes(at, &words, sizeof words);
     }
     turn_words(VARDATA(bytes), VARSIZE(bytes) - VARHDRSZ);
-    return reinterpret_cast<Node *>(makeConst(BYTEAOID, -1, InvalidOid, -1, PointerGetDatum(bytes), false, false));
+    return as_node(make_bytea(bytes));
 }
 
 List *all_measures(const Question *question) {
@@ -76,46 +75,30 @@ List *all_measures(const Question *question) {
     return measures;
 }
 
-static SpecHeader header_of_rows() {
-    SpecHeader header = {};
-    header.limit = 1;
-    return header;
+Node *spec_of_rows(const Question *question, const List *measures) {
+    return make_spec(question, SpecHeader{}, measures, nullptr);
 }
 
 // ---- calls ---------------------------------------------------------------------------------------------------------
 
 Aggref *call_cells(List *arguments, Node *filter) {
-    Oid types[2] = {BYTEAOID, ANYOID};
-    return make_aggregate(border::internal_function("cells", 2, types), BYTEAOID, arguments, filter);
+    return make_aggregate(internal_function("cells", {BYTEAOID, ANYOID}), BYTEAOID, arguments, filter);
 }
 
 Node *point_of(Node *spec, int coordinate, const List *arguments) {
-    Oid types[3] = {BYTEAOID, INT4OID, ANYOID};
-    Node *number = reinterpret_cast<Node *>(
-        makeConst(INT4OID, -1, InvalidOid, sizeof(int32), Int32GetDatum(coordinate), false, true));
-    List *all = list_concat(list_make2(spec, number), static_cast<List *>(copyObjectImpl(arguments)));
-    return reinterpret_cast<Node *>(makeFuncExpr(border::internal_function("point", 3, types), INT8OID, all, InvalidOid,
-                                                 InvalidOid, COERCE_EXPLICIT_CALL));
+    List *all = list_concat(list_make2(spec, make_integer(coordinate)), static_cast<List *>(copyObjectImpl(arguments)));
+    return make_call(internal_function("point", {BYTEAOID, INT4OID, ANYOID}), INT8OID, all);
 }
 
 Node *cell_of_row(const Question *question, int measure) {
-    Oid types[2] = {BYTEAOID, ANYOID};
-    Node *value = argument_node(question, (*question->measures)[measure].calls.front());
-    List *arguments = list_make2(make_spec(question, header_of_rows(), list_make1_int(measure), nullptr), value);
-    FuncExpr *cell = makeFuncExpr(border::internal_function("cell", 2, types), INT4OID, arguments, InvalidOid,
-                                  InvalidOid, COERCE_EXPLICIT_CALL);
-    auto *choice = makeNode(CoalesceExpr);
-    choice->coalescetype = INT4OID;
-    choice->args = list_make2(
-        cell, makeConst(INT4OID, -1, InvalidOid, sizeof(int32), Int32GetDatum(-1), false, true));
-    choice->location = -1;
-    return reinterpret_cast<Node *>(choice);
+    List *arguments = list_make2(spec_of_rows(question, list_make1_int(measure)),
+                                 argument_node(question, (*question->measures)[measure].calls.front()));
+    return coalesced(make_call(internal_function("cell", {BYTEAOID, ANYOID}), INT4OID, arguments), make_integer(-1));
 }
 
 Node *count_aggregate(Node *argument, Node *filter) {
-    if (argument == nullptr)
-        return reinterpret_cast<Node *>(make_aggregate(F_COUNT_, INT8OID, NIL, filter));
-    return reinterpret_cast<Node *>(make_aggregate(F_COUNT_ANY, INT8OID, list_make1(argument), filter));
+    return as_node(argument == nullptr ? make_aggregate(F_COUNT_, INT8OID, NIL, filter)
+                                       : make_aggregate(F_COUNT_ANY, INT8OID, list_make1(argument), filter));
 }
 
 Node *both(Node *a, Node *b) {
@@ -138,15 +121,19 @@ Node *contributed_node(const Question *question, int j) {
                : value_where(another(static_cast<Node *>(list_nth(question->filters, measure.filter))), value);
 }
 
-const CellSite *site_of(const Question *question) {
-    auto *spec = castNode(Const, make_spec(question, header_of_rows(), all_measures(question), nullptr));
-    List *arguments = list_make1(spec);
+List *contributed_nodes(const Question *question) {
+    List *nodes = NIL;
     for (int j = 0; j < question->nmeasures; j++)
-        arguments = lappend(arguments, contributed_node(question, j));
+        nodes = lappend(nodes, contributed_node(question, j));
+    return nodes;
+}
+
+const CellSite *site_of(const Question *question) {
+    auto *spec = castNode(Const, spec_of_rows(question, all_measures(question)));
+    List *arguments = lcons(spec, contributed_nodes(question));
     auto *flinfo = static_cast<FmgrInfo *>(palloc0(sizeof(FmgrInfo)));
     flinfo->fn_mcxt = CurrentMemoryContext;
-    flinfo->fn_expr = reinterpret_cast<Node *>(
-        makeFuncExpr(InvalidOid, BYTEAOID, arguments, InvalidOid, InvalidOid, COERCE_EXPLICIT_CALL));
+    flinfo->fn_expr = make_call(InvalidOid, BYTEAOID, arguments);
     const int n = list_length(arguments);
     auto *call = static_cast<FunctionCallInfo>(palloc0(SizeForFunctionCallInfo(n)));
     InitFunctionCallInfoData(*call, flinfo, static_cast<short>(n), InvalidOid, nullptr, nullptr);
@@ -177,7 +164,7 @@ static List *point_columns(const Question *question, int j, Node *filter) {
     for (int c = 0; c < measure.coordinates(); c++) {
         Node *argument = argument_node(question, measure.calls.front());
         const bool counted = is_counted(measure.kind, c);
-        Node *spec = make_spec(question, header_of_rows(), list_make1_int(j), nullptr);
+        Node *spec = spec_of_rows(question, list_make1_int(j));
         Node *point = counted && is_integer(value_kind(exprType(argument)))
                           ? argument
                           : point_of(spec, counted ? 0 : c, list_make1(argument));
@@ -189,9 +176,8 @@ static List *point_columns(const Question *question, int j, Node *filter) {
 
 // Each measure has a call of its own: one call of several was slower.
 static Node *call_column(const Question *question, int j, Node *filter) {
-    Node *spec = make_spec(question, header_of_rows(), list_make1_int(j), nullptr);
     Node *argument = argument_node(question, (*question->measures)[j].calls.front());
-    return reinterpret_cast<Node *>(call_cells(list_make2(spec, argument), filter));
+    return as_node(call_cells(list_make2(spec_of_rows(question, list_make1_int(j)), argument), filter));
 }
 
 List *cell_columns(const Question *question, Node *among) {

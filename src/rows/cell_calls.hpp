@@ -18,8 +18,11 @@ void read_cells(const Question *question, const Datum *columns, privacy::int128 
 
 // Makes the specification of measures, as a constant. header: all but their number.
 Node *make_spec(const Question *question, SpecHeader header, const List *measures, const privacy::SvtCandidate *tested);
-// Returns what a row contributes to a measure: its argument (true for a count of rows) where FILTER holds, else NULL.
+// Likewise of statements over rows.
+Node *spec_of_rows(const Question *question, const List *measures);
+// Returns what a row contributes to a measure: its argument (true for a count of rows) where FILTER holds, else NULL; to all of them.
 Node *contributed_node(const Question *question, int measure);
+List *contributed_nodes(const Question *question);
 // Reads the specification of a question as the aggregate of its internal statement does: what a row contributes is added by that.
 const CellSite *site_of(const Question *question);
 // Lists all measures of a question.

@@ -17,11 +17,11 @@ constexpr int64 largest_contribution = int64{1} << 26; // bytes that the states 
 constexpr int most_candidates = 64;                    // of one call
 
 struct SpecHeader {
-    int64 units, keys, measures; // arguments, in this order
-    int64 candidates;            // 0: the measures are added up, else the points of a selection over them
-    int64 gaussian;              // of a selection
-    int64 limit;                 // groups of a unit that are kept
-    uint64 seed;                 // of the domain
+    int64 units = 0, keys = 0, measures = 0; // arguments, in this order
+    int64 candidates = 0;                    // 0: the measures are added up, else the points of a selection over them
+    int64 gaussian = 0;                      // of a selection
+    int64 limit = 1;                         // groups of a unit that are kept
+    uint64 seed = 0;                         // of the domain
 };
 
 struct MeasureWords {

@@ -1,7 +1,6 @@
 #include "rows/counted_values.hpp"
 
 #include "border/refuse.hpp"
-#include "border/scope.hpp"
 #include "rows/texts.hpp"
 #include "rows/canonical.hpp"
 #include "rows/engine.hpp"
@@ -50,10 +49,8 @@ void check_counted_values(const Question *question) {
 // ---- in the internal statement -------------------------------------------------------------------------------------
 
 Node *value_digest(Node *value) {
-    Oid types[1] = {ANYELEMENTOID};
-    return reinterpret_cast<Node *>(makeFuncExpr(border::internal_function("value_digest", 1, types), UUIDOID,
-                                                 list_make1(value), InvalidOid, exprCollation(value),
-                                                 COERCE_EXPLICIT_CALL));
+    return make_call(internal_function("value_digest", {ANYELEMENTOID}), UUIDOID, list_make1(value), InvalidOid,
+                     exprCollation(value));
 }
 
 Node *count_of_values(Node *value, Node *filter) {

@@ -1,6 +1,6 @@
 #include "rows/evaluate.hpp"
 
-#include "border/permissions.hpp"
+#include "border/each.hpp"
 #include "border/scope.hpp"
 #include "border/versions.hpp"
 #include "catalog/facade.hpp"
@@ -27,24 +27,8 @@ namespace dp::rows {
 // ---- building the statement ----------------------------------------------------------------------------------------
 
 static void add_targets(Query *query, const List *expressions) {
-    ListCell *cell;
-    foreach (cell, expressions)
-        add_target(query, static_cast<Node *>(lfirst(cell)));
-}
-
-// Groups by what was added last.
-static void group_by_last(Query *query, SortGroupClause *clause) {
-    auto *target = llast_node(TargetEntry, query->targetList);
-    clause->tleSortGroupRef = target->ressortgroupref = target->resno;
-    query->groupClause = lappend(query->groupClause, clause);
-}
-
-static Node *is_true(const Node *condition) {
-    auto *test = makeNode(BooleanTest);
-    test->arg = reinterpret_cast<Expr *>(copyObject(const_cast<Node *>(condition)));
-    test->booltesttype = IS_TRUE;
-    test->location = -1;
-    return reinterpret_cast<Node *>(test);
+    for (auto *one : border::each<Node>(expressions))
+        add_target(query, one);
 }
 
 static void add_keys(Query *query, const Question *question, Node *among) {
@@ -60,13 +44,8 @@ static void add_keys(Query *query, const Question *question, Node *among) {
 static void add_everybody(Query *query, const Question *question) {
     if (question->leaf->nkeys == 0)
         add_target(query, count_aggregate(nullptr, nullptr));
-    else if (question->where != nullptr) {
-        auto *clause = makeNode(SortGroupClause);
-        get_sort_group_operators(BOOLOID, false, true, false, &clause->sortop, &clause->eqop, nullptr,
-                                 &clause->hashable);
-        add_target(query, is_true(question->where));
-        group_by_last(query, clause);
-    }
+    else if (question->where != nullptr)
+        group_by(query, list_make1(truth_test(another(question->where), IS_TRUE)), true);
 }
 
 // SELECT keys, measures [, selection] FROM table WHERE ... GROUP BY keys. Where a selection counts everybody (by_points)

@@ -6,6 +6,7 @@
 #include "border/refuse.hpp"
 #include "border/scope.hpp"
 #include "catalog/foreign_part.hpp"
+#include "query/leaf_rows.hpp"
 #include "rows/canonical.hpp"
 #include "rows/partition_union.hpp"
 #include "rows/nodes.hpp"
@@ -134,7 +135,8 @@ struct Facts {
 };
 } // namespace
 
-static void ask_about(Facts *facts, const char *text, const char *function, Node *column) {
+// column: of which the text is said; null: of the node.
+static void ask_about(Facts *facts, const char *text, Var *column) {
     facts->texts = lappend(facts->texts, const_cast<char *>(text));
     auto *param = makeNode(Param);
     param->paramkind = PARAM_EXTERN;
@@ -142,30 +144,22 @@ static void ask_about(Facts *facts, const char *text, const char *function, Node
     param->paramtype = TEXTOID;
     param->paramtypmod = -1;
     param->location = -1;
-    Oid types[2] = {TEXTOID, ANYOID};
+    const Oid asked = column == nullptr ? internal_function("is_other_node", {TEXTOID})
+                                        : internal_function("is_other_column", {TEXTOID, ANYOID});
     List *arguments = column == nullptr ? list_make1(param) : list_make2(param, column);
-    facts->questions =
-        lappend(facts->questions, makeFuncExpr(border::internal_function(function, list_length(arguments), types),
-                                               BOOLOID, arguments, InvalidOid, InvalidOid, COERCE_EXPLICIT_CALL));
-}
-
-static Node *leaf_column(Oid leaf, AttrNumber attno) {
-    Oid type, collation;
-    int32 typmod;
-    get_atttypetypmodcoll(leaf, attno, &type, &typmod, &collation);
-    return reinterpret_cast<Node *>(makeVar(1, attno, type, typmod, collation, 0));
+    facts->questions = lappend(facts->questions, make_call(asked, BOOLOID, arguments));
 }
 
 // The node's, and the type of each column that the statement reads.
 static Facts facts_of(const Query *part, Oid leaf) {
     Facts facts = {NIL, NIL};
-    ask_about(&facts, node_facts(), "is_other_node", nullptr);
+    ask_about(&facts, node_facts(), nullptr);
     Bitmapset *columns = nullptr;
     pull_varattnos(reinterpret_cast<Node *>(part->targetList), 1, &columns);
     pull_varattnos(part->jointree->quals, 1, &columns);
     for (int i = bms_next_member(columns, -1); i >= 0; i = bms_next_member(columns, i)) {
-        Node *column = leaf_column(leaf, static_cast<AttrNumber>(i + FirstLowInvalidHeapAttributeNumber));
-        ask_about(&facts, column_type(column), "is_other_column", column);
+        Var *column = query::column_of(1, leaf, nullptr, static_cast<AttrNumber>(i + FirstLowInvalidHeapAttributeNumber));
+        ask_about(&facts, column_type(as_node(column)), column);
     }
     return facts;
 }
@@ -176,21 +170,10 @@ static Node *condition_of_nobody(const Facts &facts, Oid leaf) {
     AttrNumber attno = 1;
     while (get_attname(leaf, attno, true) == nullptr) // dropped ones
         attno++;
-    auto *null = makeNode(NullTest);
-    null->arg = reinterpret_cast<Expr *>(leaf_column(leaf, attno));
-    null->nulltesttype = IS_NULL;
-    null->location = -1;
-    auto *when = makeNode(CaseWhen);
-    when->expr = list_length(facts.questions) == 1 ? static_cast<Expr *>(linitial(facts.questions))
-                                                   : makeBoolExpr(OR_EXPR, facts.questions, -1);
-    when->result = reinterpret_cast<Expr *>(null);
-    when->location = -1;
-    auto *choice = makeNode(CaseExpr);
-    choice->casetype = BOOLOID;
-    choice->args = list_make1(when);
-    choice->defresult = reinterpret_cast<Expr *>(makeBoolConst(false, false));
-    choice->location = -1;
-    return reinterpret_cast<Node *>(choice);
+    Node *differs = list_length(facts.questions) == 1 ? static_cast<Node *>(linitial(facts.questions))
+                                                      : as_node(makeBoolExpr(OR_EXPR, facts.questions, -1));
+    return value_where(differs, null_test(as_node(query::column_of(1, leaf, nullptr, attno)), IS_NULL),
+                       makeBoolConst(false, false));
 }
 
 static ParamListInfo parameters_of(const Facts &facts) {
@@ -228,15 +211,14 @@ static const char *not_sent(const Query *part) {
         return nullptr;
     auto *smaller = static_cast<Query *>(copyObjectImpl(part));
     smaller->targetList = smaller->groupClause = NIL;
-    add_target(smaller, reinterpret_cast<Node *>(make_aggregate(F_COUNT_, INT8OID, NIL, nullptr)));
+    add_target(smaller, as_node(make_aggregate(F_COUNT_, INT8OID, NIL, nullptr)));
     if (!is_sent(smaller))
         return "a condition of WHERE or of the view's filter";
-    ListCell *cell;
-    foreach (cell, part->targetList)
-        if (lfirst_node(TargetEntry, cell)->ressortgroupref > 0)
-            smaller->targetList = lappend(smaller->targetList, copyObject(lfirst(cell)));
-    foreach (cell, smaller->targetList)
-        lfirst_node(TargetEntry, cell)->resno = static_cast<AttrNumber>(foreach_current_index(cell) + 1);
+    for (auto *target : border::each<TargetEntry>(part->targetList))
+        if (target->ressortgroupref > 0) {
+            smaller->targetList = lappend(smaller->targetList, copyObject(target));
+            llast_node(TargetEntry, smaller->targetList)->resno = static_cast<AttrNumber>(list_length(smaller->targetList));
+        }
     smaller->groupClause = static_cast<List *>(copyObject(part->groupClause));
     return is_sent(smaller) ? "an aggregate, its argument or its FILTER" : "a key of GROUP BY";
 }

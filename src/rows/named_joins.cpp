@@ -2,6 +2,7 @@
 
 #include "border/each.hpp"
 #include "border/versions.hpp"
+#include "rows/nodes.hpp"
 
 namespace dp::rows {
 
@@ -26,10 +27,7 @@ static void add_columns(const Query *query, int index, RangeTblEntry *join, List
 // Moves a join behind its sides, as the server's parser puts it; its number also stands in columns that it may make NULL.
 static int put_behind(Query *query, int index) {
     query->rtable = lappend(query->rtable, rt_fetch(index, query->rtable));
-    auto *empty = makeNode(RangeTblEntry);
-    empty->rtekind = RTE_RESULT;
-    empty->eref = makeAlias("moved", NIL);
-    lfirst(list_nth_cell(query->rtable, index - 1)) = empty;
+    lfirst(list_nth_cell(query->rtable, index - 1)) = no_entry("moved");
     ChangeVarNodes(reinterpret_cast<Node *>(query), index, list_length(query->rtable), 0);
     return list_length(query->rtable);
 }

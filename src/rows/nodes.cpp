@@ -2,8 +2,40 @@
 
 #include "border/each.hpp"
 #include "border/permissions.hpp"
+#include "border/scope.hpp"
 
 namespace dp::rows {
+
+Query *make_query() {
+    auto *query = makeNode(Query);
+    query->commandType = CMD_SELECT;
+    query->canSetTag = true;
+    query->jointree = makeFromExpr(NIL, nullptr);
+    return query;
+}
+
+void add_entry(Query *query, RangeTblEntry *entry) {
+    query->rtable = lappend(query->rtable, entry);
+    border::set_permission(query, entry, 0);
+}
+
+void add_to_from(Query *query, RangeTblEntry *entry) {
+    add_entry(query, entry);
+    query->jointree->fromlist = lappend(query->jointree->fromlist, entry_ref(list_length(query->rtable)));
+}
+
+Node *entry_ref(int varno) {
+    auto *ref = makeNode(RangeTblRef);
+    ref->rtindex = varno;
+    return reinterpret_cast<Node *>(ref);
+}
+
+RangeTblEntry *no_entry(const char *name) {
+    auto *entry = makeNode(RangeTblEntry);
+    entry->rtekind = RTE_RESULT;
+    entry->eref = makeAlias(name, NIL);
+    return entry;
+}
 
 RangeTblEntry *relation_entry(Oid relation, bool with_parts) {
     Relation table = table_open(relation, NoLock);
@@ -63,6 +95,40 @@ Aggref *make_aggregate(Oid function, Oid result_type, List *arguments, Node *fil
     return call;
 }
 
+Node *make_call(Oid function, Oid result_type, List *arguments, Oid collation, Oid of_input) {
+    return as_node(makeFuncExpr(function, result_type, arguments, collation, of_input, COERCE_EXPLICIT_CALL));
+}
+
+Oid internal_function(const char *name, std::initializer_list<Oid> types) {
+    return border::internal_function(name, static_cast<int>(types.size()), types.begin());
+}
+
+Var *column_like(Node *node, int varno, int number) {
+    return makeVar(varno, static_cast<AttrNumber>(number), exprType(node), exprTypmod(node), exprCollation(node), 0);
+}
+
+Node *relabelled(Node *node, Oid type) {
+    return exprType(node) == type ? node
+                                  : as_node(makeRelabelType(reinterpret_cast<Expr *>(node), type, -1,
+                                                            exprCollation(node), COERCE_IMPLICIT_CAST));
+}
+
+Const *make_integer(int32 value) {
+    return makeConst(INT4OID, -1, InvalidOid, sizeof value, Int32GetDatum(value), false, true);
+}
+
+Const *make_bytea(const bytea *bytes) {
+    return makeConst(BYTEAOID, -1, InvalidOid, -1, PointerGetDatum(bytes), false, false);
+}
+
+Node *truth_test(Node *node, BoolTestType type) {
+    auto *test = makeNode(BooleanTest);
+    test->arg = reinterpret_cast<Expr *>(node);
+    test->booltesttype = type;
+    test->location = -1;
+    return reinterpret_cast<Node *>(test);
+}
+
 Node *null_test(Node *node, NullTestType type) {
     auto *test = makeNode(NullTest);
     test->arg = reinterpret_cast<Expr *>(node);
@@ -75,7 +141,7 @@ Node *another(Node *node) {
     return static_cast<Node *>(copyObject(node));
 }
 
-Node *value_where(Node *condition, Node *value) {
+Node *value_where(Node *condition, Node *value, Node *otherwise) {
     auto *when = makeNode(CaseWhen);
     when->expr = reinterpret_cast<Expr *>(condition);
     when->result = reinterpret_cast<Expr *>(value);
@@ -84,31 +150,31 @@ Node *value_where(Node *condition, Node *value) {
     choice->casetype = exprType(value);
     choice->casecollid = exprCollation(value);
     choice->args = list_make1(when);
-    choice->defresult =
-        reinterpret_cast<Expr *>(makeNullConst(choice->casetype, exprTypmod(value), choice->casecollid));
+    if (otherwise == nullptr)
+        otherwise = reinterpret_cast<Node *>(makeNullConst(choice->casetype, exprTypmod(value), choice->casecollid));
+    choice->defresult = reinterpret_cast<Expr *>(otherwise);
     choice->location = -1;
     return reinterpret_cast<Node *>(choice);
+}
+
+Node *coalesced(Node *value, Const *otherwise) {
+    auto *choice = makeNode(CoalesceExpr);
+    choice->coalescetype = otherwise->consttype;
+    choice->args = list_make2(value, otherwise);
+    choice->location = -1;
+    return as_node(choice);
 }
 
 Node *make_exact_sum(Node *argument, Node *filter) {
     auto *zero = makeConst(NUMERICOID, -1, InvalidOid, -1, NumericGetDatum(int64_to_numeric(0)), false, false);
-    auto *choice = makeNode(CoalesceExpr);
-    choice->coalescetype = NUMERICOID;
-    choice->args = list_make2(make_aggregate(F_SUM_INT8, NUMERICOID, list_make1(argument), filter), zero);
-    choice->location = -1;
-    return reinterpret_cast<Node *>(choice);
+    return coalesced(as_node(make_aggregate(F_SUM_INT8, NUMERICOID, list_make1(argument), filter)), zero);
 }
 
 Query *make_aggregation(RangeTblEntry *entry, Node *where) {
-    auto *query = makeNode(Query);
-    query->commandType = CMD_SELECT;
-    query->canSetTag = true;
+    Query *query = make_query();
     query->hasAggs = true;
-    query->rtable = list_make1(entry);
-    border::set_permission(query, entry, 0); // the facade's was checked; the statement runs as the table's owner
-    auto *ref = makeNode(RangeTblRef);
-    ref->rtindex = 1;
-    query->jointree = makeFromExpr(list_make1(ref), where);
+    add_to_from(query, entry);
+    query->jointree->quals = where;
     return query;
 }
 
@@ -118,17 +184,20 @@ void add_target(Query *query, Node *expression) {
                                                                    psprintf("c%d", number), false));
 }
 
+void group_by_last(Query *query, SortGroupClause *clause) {
+    auto *target = llast_node(TargetEntry, query->targetList);
+    clause->tleSortGroupRef = target->ressortgroupref = target->resno;
+    query->groupClause = lappend(query->groupClause, clause);
+}
+
 void group_by(Query *query, const List *values, bool shown) {
-    ListCell *cell;
-    foreach (cell, values) {
-        add_target(query, another(static_cast<Node *>(lfirst(cell))));
-        auto *target = llast_node(TargetEntry, query->targetList);
-        target->resjunk = !shown;
+    for (auto *value : border::each<Node>(values)) {
+        add_target(query, another(value));
+        llast_node(TargetEntry, query->targetList)->resjunk = !shown;
         auto *clause = makeNode(SortGroupClause);
-        get_sort_group_operators(exprType(static_cast<Node *>(lfirst(cell))), true, true, false, &clause->sortop,
-                                 &clause->eqop, nullptr, &clause->hashable);
-        clause->tleSortGroupRef = target->ressortgroupref = target->resno;
-        query->groupClause = lappend(query->groupClause, clause);
+        get_sort_group_operators(exprType(value), true, true, false, &clause->sortop, &clause->eqop, nullptr,
+                                 &clause->hashable);
+        group_by_last(query, clause);
     }
 }
 

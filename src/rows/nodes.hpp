@@ -2,10 +2,25 @@
 // writes to them.
 #pragma once
 
+#include <initializer_list>
+
 #include "border/postgres.hpp"
 
 namespace dp::rows {
 
+template <class T> Node *as_node(T *node) {
+    return reinterpret_cast<Node *>(node);
+}
+
+// SELECT of nothing yet.
+Query *make_query();
+// Adds an entry to the range table; in FROM, behind what is there. Whoever runs the query needs no permission on it: that on the facade
+// was checked, and the statement runs as the table's owner.
+void add_entry(Query *query, RangeTblEntry *entry);
+void add_to_from(Query *query, RangeTblEntry *entry);
+Node *entry_ref(int varno);
+// Stands in the range table where nothing is read.
+RangeTblEntry *no_entry(const char *name);
 // FROM relation, or FROM ONLY relation. Needs a lock that somebody holds.
 RangeTblEntry *relation_entry(Oid relation, bool with_parts);
 // The entry of a join whose columns nothing names.
@@ -14,12 +29,23 @@ RangeTblEntry *join_entry(const RangeTblEntry *entry);
 RangeTblEntry *subquery_entry(Query *query, const char *name);
 // Without arguments: name(*).
 Aggref *make_aggregate(Oid function, Oid result_type, List *arguments, Node *filter);
-// node IS NULL, or IS NOT NULL.
+// Makes a call of a function; of one of the schema dp_rdr, by its name and the types that it is declared with.
+Node *make_call(Oid function, Oid result_type, List *arguments, Oid collation = InvalidOid, Oid of_input = InvalidOid);
+Oid internal_function(const char *name, std::initializer_list<Oid> types);
+// Makes a column that has the type of a node.
+Var *column_like(Node *node, int varno, int number);
+// Returns a node as one of another type that its own may stand for.
+Node *relabelled(Node *node, Oid type);
+Const *make_integer(int32 value);
+Const *make_bytea(const bytea *bytes);
+// node IS NULL, or IS NOT NULL; IS TRUE and the like.
 Node *null_test(Node *node, NullTestType type);
+Node *truth_test(Node *node, BoolTestType type);
 // A copy: none stands in two places.
 Node *another(Node *node);
-// CASE WHEN the condition holds THEN the value END: NULL elsewhere.
-Node *value_where(Node *condition, Node *value);
+// CASE WHEN the condition holds THEN the value ELSE the other END; NULL without another.
+Node *value_where(Node *condition, Node *value, Node *otherwise = nullptr);
+Node *coalesced(Node *value, Const *otherwise);
 // COALESCE(sum(argument), 0), a numeric; of bigint.
 Node *make_exact_sum(Node *argument, Node *filter);
 // SELECT FROM entry WHERE ..., with aggregates.
@@ -27,5 +53,7 @@ Query *make_aggregation(RangeTblEntry *entry, Node *where);
 void add_target(Query *query, Node *expression);
 // Adds them to the targets and to what is grouped by, each by the default operators of its type. shown: they are columns of the result.
 void group_by(Query *query, const List *values, bool shown);
+// Groups by the target that was added last.
+void group_by_last(Query *query, SortGroupClause *clause);
 
 } // namespace dp::rows

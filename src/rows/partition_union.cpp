@@ -17,70 +17,45 @@ struct Move {
 };
 } // namespace
 
-static Node *choice_of(Node *condition, bool then) {
-    auto *when = makeNode(CaseWhen);
-    when->expr = reinterpret_cast<Expr *>(condition);
-    when->result = reinterpret_cast<Expr *>(makeBoolConst(then, false));
-    when->location = -1;
-    auto *choice = makeNode(CaseExpr);
-    choice->casetype = BOOLOID;
-    choice->args = list_make1(when);
-    choice->defresult = reinterpret_cast<Expr *>(makeBoolConst(!then, false));
-    choice->location = -1;
-    return reinterpret_cast<Node *>(choice);
-}
-
 // IS TRUE and the like as postgres_fdw knows them: it sends no BooleanTest.
 static Node *plain_test(const BooleanTest *test, Node *argument) {
     bool of_false = test->booltesttype == IS_FALSE || test->booltesttype == IS_NOT_FALSE;
-    if (test->booltesttype == IS_UNKNOWN || test->booltesttype == IS_NOT_UNKNOWN) {
-        auto *null = makeNode(NullTest);
-        null->arg = reinterpret_cast<Expr *>(argument);
-        null->nulltesttype = test->booltesttype == IS_UNKNOWN ? IS_NULL : IS_NOT_NULL;
-        null->location = -1;
-        return reinterpret_cast<Node *>(null);
-    }
+    if (test->booltesttype == IS_UNKNOWN || test->booltesttype == IS_NOT_UNKNOWN)
+        return null_test(argument, test->booltesttype == IS_UNKNOWN ? IS_NULL : IS_NOT_NULL);
     if (of_false)
-        argument = reinterpret_cast<Node *>(makeBoolExpr(NOT_EXPR, list_make1(argument), -1));
-    return choice_of(argument, test->booltesttype == IS_TRUE || test->booltesttype == IS_FALSE);
+        argument = as_node(makeBoolExpr(NOT_EXPR, list_make1(argument), -1));
+    const bool then = test->booltesttype == IS_TRUE || test->booltesttype == IS_FALSE;
+    return value_where(argument, makeBoolConst(then, false), makeBoolConst(!then, false));
 }
 
 // A column, or one that passes the limit of its size: it may stand in two places.
 static bool is_column(const Node *node) {
     if (IsA(node, FuncExpr)) {
         const auto *call = reinterpret_cast<const FuncExpr *>(node);
-        Oid types[2] = {ANYELEMENTOID, INT4OID};
-        return call->funcid == border::internal_function("up_to_size", 2, types) && IsA(linitial(call->args), Var);
+        return call->funcid == internal_function("up_to_size", {ANYELEMENTOID, INT4OID}) && IsA(linitial(call->args), Var);
     }
     return IsA(node, Var);
 }
 
 // Nor COALESCE: where all but the last are columns it is a CASE that computes nothing twice.
 static Node *plain_coalesce(const CoalesceExpr *coalesce) {
-    auto *choice = makeNode(CaseExpr);
+    CaseExpr *choice = nullptr;
+    for (int i = 0; i + 1 < list_length(coalesce->args); i++) {
+        auto *column = static_cast<Node *>(list_nth(coalesce->args, i));
+        if (!is_column(column))
+            return nullptr;
+        auto *one = castNode(CaseExpr, value_where(null_test(another(column), IS_NOT_NULL), column,
+                                                   static_cast<Node *>(llast(coalesce->args))));
+        if (choice == nullptr)
+            choice = one;
+        else
+            choice->args = list_concat(choice->args, one->args);
+    }
+    if (choice == nullptr)
+        return nullptr;
     choice->casetype = coalesce->coalescetype;
     choice->casecollid = coalesce->coalescecollid;
-    choice->location = -1;
-    ListCell *cell;
-    foreach (cell, coalesce->args) {
-        auto *argument = static_cast<Expr *>(lfirst(cell));
-        if (lnext(coalesce->args, cell) == nullptr) {
-            choice->defresult = argument;
-            break;
-        }
-        if (!is_column(reinterpret_cast<Node *>(argument)))
-            return nullptr;
-        auto *test = makeNode(NullTest);
-        test->arg = static_cast<Expr *>(copyObject(argument));
-        test->nulltesttype = IS_NOT_NULL;
-        test->location = -1;
-        auto *when = makeNode(CaseWhen);
-        when->expr = reinterpret_cast<Expr *>(test);
-        when->result = argument;
-        when->location = -1;
-        choice->args = lappend(choice->args, when);
-    }
-    return choice->args == NIL ? nullptr : reinterpret_cast<Node *>(choice);
+    return as_node(choice);
 }
 
 // From the table's columns to the leaf's, which may stand in another order.
@@ -150,16 +125,12 @@ List *leaves_to_read(const Query *query, const List *parts) {
 // ---- all leaves ----------------------------------------------------------------------------------------------------
 
 static Var *column_of(const Query *query, int i) {
-    auto *column = reinterpret_cast<Node *>(list_nth_node(TargetEntry, query->targetList, i)->expr);
-    return makeVar(1, static_cast<AttrNumber>(i + 1), exprType(column), exprTypmod(column), exprCollation(column), 0);
+    return column_like(as_node(list_nth_node(TargetEntry, query->targetList, i)->expr), 1, i + 1);
 }
 
 static Node *union_of(const Query *first, int begin, int end) {
-    if (end - begin == 1) {
-        auto *ref = makeNode(RangeTblRef);
-        ref->rtindex = begin + 1;
-        return reinterpret_cast<Node *>(ref);
-    }
+    if (end - begin == 1)
+        return entry_ref(begin + 1);
     int middle = begin + (end - begin) / 2; // a balanced tree: there may be thousands of leaves
     auto *both = makeNode(SetOperationStmt);
     both->op = SETOP_UNION;
@@ -180,10 +151,7 @@ static Query *one_after_the_other(List *queries) {
     auto *first = linitial_node(Query, queries);
     if (list_length(queries) == 1)
         return first;
-    auto *all = makeNode(Query);
-    all->commandType = CMD_SELECT;
-    all->canSetTag = true;
-    all->jointree = makeFromExpr(NIL, nullptr);
+    Query *all = make_query();
     for (auto *one : border::each<Query>(queries))
         all->rtable = lappend(all->rtable, subquery_entry(one, "leaf"));
     all->setOperations = union_of(first, 0, list_length(queries));
@@ -195,15 +163,10 @@ static Query *one_after_the_other(List *queries) {
 static Node *total_of(Var *column) {
     switch (column->vartype) {
     case INT8OID: // no overflow: as many rows do not exist
-        return reinterpret_cast<Node *>(
-            makeFuncExpr(F_INT8_NUMERIC, INT8OID, list_make1(make_exact_sum(reinterpret_cast<Node *>(column), nullptr)),
-                         InvalidOid, InvalidOid, COERCE_EXPLICIT_CALL));
+        return make_call(F_INT8_NUMERIC, INT8OID, list_make1(make_exact_sum(as_node(column), nullptr)));
     case BYTEAOID: {
-        auto *nothing = static_cast<bytea *>(palloc(VARHDRSZ));
-        SET_VARSIZE(nothing, VARHDRSZ);
-        auto *between = makeConst(BYTEAOID, -1, InvalidOid, -1, PointerGetDatum(nothing), false, false);
-        return reinterpret_cast<Node *>(
-            make_aggregate(F_STRING_AGG_BYTEA_BYTEA, BYTEAOID, list_make2(column, between), nullptr));
+        List *arguments = list_make2(column, make_bytea(DatumGetByteaPP(CStringGetTextDatum(""))));
+        return as_node(make_aggregate(F_STRING_AGG_BYTEA_BYTEA, BYTEAOID, arguments, nullptr));
     }
     default:
         elog(ERROR, "an aggregate of an unexpected type");

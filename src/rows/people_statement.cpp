@@ -5,7 +5,6 @@
 #include "border/each.hpp"
 #include "border/guard.hpp"
 #include "border/refuse.hpp"
-#include "border/scope.hpp"
 #include "border/walk.hpp"
 #include "rows/canonical.hpp"
 #include "rows/from_clause.hpp"
@@ -20,16 +19,10 @@ DP_FUNCTION(dp_only_value_step) {
 }
 
 static Node *only_value(const Var *column) {
-    Oid types[1] = {ANYELEMENTOID};
-    Aggref *call = make_aggregate(border::internal_function("only_value", 1, types), column->vartype,
+    Aggref *call = make_aggregate(internal_function("only_value", {ANYELEMENTOID}), column->vartype,
                                   list_make1(copyObject(const_cast<Var *>(column))), nullptr);
     call->aggcollid = column->varcollid;
-    return reinterpret_cast<Node *>(call);
-}
-
-static Node *column_of(int number, Node *node) {
-    return reinterpret_cast<Node *>(makeVar(query::unit_varno, static_cast<AttrNumber>(number), exprType(node),
-                                            exprTypmod(node), exprCollation(node), 0));
+    return as_node(call);
 }
 
 // In one spelling: of equal values in several the one that a plan meets first would stand above.
@@ -44,16 +37,15 @@ static List *canonical_keys(const Question *question) {
 
 static Query *select_per_unit(const Question *question, List **values) {
     Query *query = select_from_sources(question, question->where);
-    ListCell *cell;
     for (auto *one : border::each<Node>(question->per_unit->columns))
         add_target(query, another(one));
     for (auto *one : border::each<Var>(question->per_unit->carried))
         add_target(query, only_value(one));
     group_by(query, canonical_keys(question), true);
     *values = NIL;
-    foreach (cell, question->units->values)
-        *values = lappend(*values, column_of(list_length(query->targetList) + foreach_current_index(cell) + 1,
-                                             static_cast<Node *>(lfirst(cell))));
+    const int before = list_length(query->targetList);
+    for (auto *value : border::each<Node>(question->units->values))
+        *values = lappend(*values, column_like(value, query::unit_varno, before + list_length(*values) + 1));
     group_by(query, question->units->values, true);
     return query;
 }
@@ -68,47 +60,42 @@ static AttrNumber number_of_carried(const PerUnit *per_unit, const Var *column) 
                 "Write the column as it stands in GROUP BY, and compute above the sub-SELECT.");
 }
 
-static Node *vars_over_statement(Node *node, void *context) {
+static Node *over_statement(Node *node, void *context) {
     if (node == nullptr)
         return nullptr;
     const auto *per_unit = static_cast<const PerUnit *>(context);
     ListCell *cell;
     foreach (cell, per_unit->grouped)
         if (equal(lfirst(cell), node)) {
-            const int number = list_length(per_unit->columns) + list_length(per_unit->carried) + foreach_current_index(cell) + 1;
-            return reinterpret_cast<Node *>(
-                makeVar(1, static_cast<AttrNumber>(number), exprType(node), exprTypmod(node), exprCollation(node), 0));
+            const int before = list_length(per_unit->columns) + list_length(per_unit->carried);
+            return as_node(column_like(node, 1, before + foreach_current_index(cell) + 1));
         }
     if (!IsA(node, Var))
-        return border::mutate_expression(node, vars_over_statement, context);
+        return border::mutate_expression(node, over_statement, context);
     const auto *column = castNode(Var, node);
     const AttrNumber number = column->varno == query::unit_varno
                                   ? column->varattno
                                   : number_of_carried(per_unit, column);
     // A new one: an outer join below the statement is none of what reads it (varnullingrels).
-    return reinterpret_cast<Node *>(makeVar(1, number, column->vartype, column->vartypmod, column->varcollid, 0));
-}
-
-static Node *over_statement(const Question *people, Node *node) {
-    return vars_over_statement(node, people->per_unit);
+    return as_node(column_like(node, 1, number));
 }
 
 void check_columns(const Question *people) {
     for (int i = 0; i < people->leaf->nkeys; i++)
-        (void)over_statement(people, another(people->keys[i]));
-    (void)over_statement(people, another(people->per_unit->where));
+        (void)over_statement(another(people->keys[i]), people->per_unit);
+    (void)over_statement(another(people->per_unit->where), people->per_unit);
 }
 
 Query *select_people(const Question *people) {
     List *values = NIL;
     Query *below = select_per_unit(people, &values);
-    Node *where = over_statement(people, another(people->per_unit->where));
+    Node *where = over_statement(another(people->per_unit->where), people->per_unit);
     Query *query = make_aggregation(subquery_entry(below, "person"), where);
     query->hasAggs = false;
     for (int i = 0; i < people->leaf->nkeys; i++)
-        add_target(query, over_statement(people, another(people->keys[i])));
+        add_target(query, over_statement(another(people->keys[i]), people->per_unit));
     for (auto *value : border::each<Node>(values))
-        add_target(query, over_statement(people, value));
+        add_target(query, over_statement(value, people->per_unit));
     return query;
 }
 

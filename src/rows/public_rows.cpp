@@ -1,6 +1,5 @@
 #include "rows/public_rows.hpp"
 
-#include "border/permissions.hpp"
 #include "catalog/ledger.hpp"
 #include "query/limits.hpp"
 #include "query/leaf_rows.hpp"
@@ -78,21 +77,13 @@ void check_public_columns(const Question *question) {
 }
 
 static Query *select_used(Oid relation, TupleDesc columns, const Bitmapset *used) {
-    auto *query = makeNode(Query);
-    query->commandType = CMD_SELECT;
-    query->canSetTag = true;
-    query->rtable = list_make1(relation_entry(relation, true));
-    border::set_permission(query, linitial_node(RangeTblEntry, query->rtable), 0);
-    auto *ref = makeNode(RangeTblRef);
-    ref->rtindex = 1;
-    query->jointree = makeFromExpr(list_make1(ref), nullptr);
-    for (int i = 1; i <= columns->natts; i++) {
-        const FormData_pg_attribute *column = TupleDescAttr(columns, i - 1);
-        add_target(query, !is_used(used, static_cast<AttrNumber>(i))
-                              ? reinterpret_cast<Node *>(
-                                    makeNullConst(column->atttypid, column->atttypmod, column->attcollation))
-                              : reinterpret_cast<Node *>(
-                                    makeVar(1, i, column->atttypid, column->atttypmod, column->attcollation, 0)));
+    Query *query = make_query();
+    add_to_from(query, relation_entry(relation, true));
+    for (AttrNumber i = 1; i <= columns->natts; i++) {
+        const FormData_pg_attribute *of = TupleDescAttr(columns, i - 1);
+        add_target(query, is_used(used, i)
+                              ? as_node(makeVar(1, i, of->atttypid, of->atttypmod, of->attcollation, 0))
+                              : as_node(makeNullConst(of->atttypid, of->atttypmod, of->attcollation)));
     }
     return query;
 }

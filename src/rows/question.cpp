@@ -97,7 +97,7 @@ Var *source_column(const Question *question, Oid relation, int varno, AttrNumber
         const int n = people->leaf->nkeys;
         Node *column = attno <= n ? people->leaf->keys[attno - 1].expression
                                   : static_cast<Node *>(list_nth(people->units->values, attno - n - 1));
-        return makeVar(varno, attno, exprType(column), exprTypmod(column), exprCollation(column), 0);
+        return column_like(column, varno, attno);
     }
     return query::column_of(varno, relation, source == nullptr ? nullptr : source->source->rows, attno);
 }

@@ -20,33 +20,23 @@ static int width_of(const Selection *selection) {
 }
 
 static Node *spec_of(const Question *question, const privacy::SvtCandidate *tested, int ntested) {
-    SpecHeader header = {};
-    header.limit = 1;
+    SpecHeader header;
     header.candidates = ntested;
     header.gaussian = tested->mechanism == privacy::Mechanism::gaussian ? 1 : 0;
     return make_spec(question, header, all_measures(question), tested);
-}
-
-// Returns what a row contributes to the measures.
-static List *arguments_of(const Question *question) {
-    List *arguments = NIL;
-    for (int j = 0; j < question->nmeasures; j++)
-        arguments = lappend(arguments, contributed_node(question, j));
-    return arguments;
 }
 
 List *selection_columns(const Question *question, const Selection *selection, Node *among) {
     const int width = width_of(selection);
     if (!question->by_points)
         return list_make1(
-            call_cells(lcons(spec_of(question, selection->tested, width), arguments_of(question)), nullptr));
+            call_cells(lcons(spec_of(question, selection->tested, width), contributed_nodes(question)), nullptr));
     List *columns = list_make1(count_aggregate(nullptr, another(among)));
     for (int j = 0; j < width; j++)
-        for (int c = 1; c <= 2; c++)
-            columns =
-                lappend(columns,
-                        make_exact_sum(point_of(spec_of(question, &selection->tested[j], 1), c, arguments_of(question)),
-                                       another(among)));
+        for (int c = 1; c <= 2; c++) {
+            Node *point = point_of(spec_of(question, &selection->tested[j], 1), c, contributed_nodes(question));
+            columns = lappend(columns, make_exact_sum(point, another(among)));
+        }
     return columns;
 }
 

@@ -51,7 +51,7 @@ static Node *part_spec(const Question *question) {
                                    static_cast<int64>(measure.sensitivity)};
         at = put_bytes(at, &words, sizeof words);
     }
-    return reinterpret_cast<Node *>(makeConst(BYTEAOID, -1, InvalidOid, -1, PointerGetDatum(bytes), false, false));
+    return as_node(make_bytea(bytes));
 }
 
 // ---- in the shard --------------------------------------------------------------------------------------------------
@@ -270,15 +270,14 @@ static Node *field_of(Oid row_type, AttrNumber field, Oid type) {
 }
 
 Query *over_parts(const Question *question, Query *units) {
-    Oid types[2] = {BYTEAOID, BYTEAOID};
-    const Oid function = border::internal_function("parts", 2, types), row_type = get_func_rettype(function);
-    List *arguments = list_make2(part_spec(question), makeVar(1, 1, BYTEAOID, -1, InvalidOid, 0));
-    FuncExpr *call = makeFuncExpr(function, row_type, arguments, InvalidOid, InvalidOid, COERCE_EXPLICIT_CALL);
-    call->funcretset = true;
+    const Oid function = internal_function("parts", {BYTEAOID, BYTEAOID}), row_type = get_func_rettype(function);
+    Node *call =
+        make_call(function, row_type, list_make2(part_spec(question), makeVar(1, 1, BYTEAOID, -1, InvalidOid, 0)));
+    castNode(FuncExpr, call)->funcretset = true;
     Query *parts = make_aggregation(subquery_entry(units, "person"), nullptr);
     parts->hasAggs = false;
     parts->hasTargetSRFs = true;
-    add_target(parts, reinterpret_cast<Node *>(call));
+    add_target(parts, call);
     Query *query = make_aggregation(subquery_entry(parts, "parts"), nullptr);
     group_by(query, list_make1(field_of(row_type, 1, BYTEAOID)), true);
     add_target(query, make_exact_sum(field_of(row_type, 2, INT8OID), nullptr));

@@ -19,21 +19,10 @@ static Node *with_aggregates(Node *node, void *columns) {
     return another(static_cast<Node *>(list_nth(static_cast<List *>(columns), castNode(Var, node)->varattno - 1)));
 }
 
-// In the place of a join: nothing names its columns.
-static RangeTblEntry *no_entry() {
-    auto *entry = makeNode(RangeTblEntry);
-    entry->rtekind = RTE_RESULT;
-    entry->eref = makeAlias("joined", NIL);
-    return entry;
-}
-
 // Prints an expression as the one target of a SELECT over these entries, and cuts off the rest of the statement.
 static const char *text_of_target(List *entries, Node *node) {
-    auto *query = makeNode(Query);
-    query->commandType = CMD_SELECT;
-    query->canSetTag = true;
+    Query *query = make_query();
     query->rtable = entries;
-    query->jointree = makeFromExpr(NIL, nullptr);
     query->targetList = list_make1(makeTargetEntry(reinterpret_cast<Expr *>(copyObject(node)), 1, nullptr, false));
     constexpr char select[] = "SELECT", space[] = " \n";
     const char *text = pg_get_querydef(query, false);
@@ -46,10 +35,9 @@ static const char *text_of_target(List *entries, Node *node) {
 
 static const char *text_over(const Question *question, Node *node) {
     List *entries = NIL;
-    ListCell *cell;
-    foreach (cell, question->leaf->query->rtable) {
-        const Source *source = source_at(question, foreach_current_index(cell) + 1);
-        entries = lappend(entries, source == nullptr ? no_entry() : copyObject(lfirst_node(RangeTblEntry, cell)));
+    for (auto *entry : border::each<RangeTblEntry>(question->leaf->query->rtable)) {
+        const Source *source = source_at(question, list_length(entries) + 1);
+        entries = lappend(entries, source == nullptr ? no_entry("joined") : copyObject(entry));
     }
     return text_of_target(entries, node);
 }

@@ -6,6 +6,7 @@
 #include "query/constants.hpp"
 #include "rows/aggregate_arguments.hpp"
 #include "rows/cell_calls.hpp"
+#include "rows/nodes.hpp"
 
 namespace dp::rows {
 
@@ -104,12 +105,8 @@ void resolve_sizes(const catalog::Reading &reading, Question *question, const ch
 }
 
 Node *size_of_row(const Question *question) {
-    SpecHeader header = {};
-    header.limit = 1;
-    Node *point =
-        point_of(make_spec(question, header, list_make1_int(0), nullptr), 0, list_make1(argument_node(question, 0)));
-    return reinterpret_cast<Node *>(
-        makeFuncExpr(F_ABS_INT8, INT8OID, list_make1(point), InvalidOid, InvalidOid, COERCE_EXPLICIT_CALL));
+    Node *point = point_of(spec_of_rows(question, list_make1_int(0)), 0, list_make1(argument_node(question, 0)));
+    return make_call(F_ABS_INT8, INT8OID, list_make1(point));
 }
 
 } // namespace dp::rows

@@ -8,6 +8,7 @@
 #include "catalog/facade.hpp"
 #include "catalog/foreign_part.hpp"
 #include "catalog/odometer.hpp"
+#include "query/leaf_rows.hpp"
 #include "query/limits.hpp"
 #include "rows/aggregate_arguments.hpp"
 #include "rows/cells_where.hpp"
@@ -93,13 +94,6 @@ static bool is_of_each_row(const Source &source) {
     return source.settings != nullptr && !source.source->nullable && !source.source->tested;
 }
 
-static Var *column_at(int varno, Oid relation, AttrNumber column) {
-    Oid type, collation;
-    int32 typmod;
-    get_atttypetypmodcoll(relation, column, &type, &typmod, &collation);
-    return makeVar(varno, column, type, typmod, collation, 0);
-}
-
 // The column is a part of what names the unit, which all rows have. NIL: only a sub-SELECT with rows of units shows it.
 static List *columns_of_unit(const Question *question, int place) {
     const auto *named = list_nth_node(Var, question->units->values, place - 1);
@@ -110,7 +104,8 @@ static List *columns_of_unit(const Question *question, int place) {
     for (int i = 0; i < question->nsources; i++) {
         const Source &source = question->sources[i];
         if (is_of_each_row(source) && source.people == nullptr && source.settings->unit->direct)
-            columns = lappend(columns, column_at(source.source->varno, source.relation, source.settings->unit->columns[place - 1]));
+            columns = lappend(columns, query::column_of(source.source->varno, source.relation, nullptr,
+                                                        source.settings->unit->columns[place - 1]));
     }
     return columns;
 }
@@ -130,7 +125,7 @@ static List *columns_of_table(const Question *question, Oid relation, AttrNumber
         if (source.people != nullptr || source.relation != relation || !is_of_each_row(source))
             continue;
         check_one_row(source.settings->unit, relation);
-        columns = lappend(columns, column_at(source.source->varno, relation, column));
+        columns = lappend(columns, query::column_of(source.source->varno, relation, nullptr, column));
     }
     const int entries = is_joined(question) ? list_length(question->leaf->query->rtable) : 1;
     const catalog::UnitPath *last = question->units->path;
@@ -139,7 +134,7 @@ static List *columns_of_table(const Question *question, Oid relation, AttrNumber
     const int hidden = list_length(question->units->ancestors);
     if (columns == NIL && hidden > 0 && llast_oid(question->units->ancestors) == relation) {
         check_one_row(last, relation);
-        columns = list_make1(column_at(entries + hidden, relation, column));
+        columns = list_make1(query::column_of(entries + hidden, relation, nullptr, column));
     }
     return columns;
 }
@@ -157,7 +152,7 @@ static List *columns_of(const Question *question, const Partition &partition) {
     const AttrNumber column = partition.place > 0 ? InvalidAttrNumber : get_attnum(partition.relation, partition.column);
     List *columns = partition.place > 0            ? columns_of_unit(question, partition.place)
                     : column == InvalidAttrNumber ? NIL
-                    : by_rows                     ? list_make1(column_at(1, partition.relation, column))
+                    : by_rows                     ? list_make1(query::column_of(1, partition.relation, nullptr, column))
                                                   : columns_of_table(question, partition.relation, column);
     if (columns == NIL && partition.place > 0)
         return NIL;

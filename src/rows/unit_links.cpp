@@ -3,18 +3,15 @@
 #include "border/each.hpp"
 #include "catalog/facade.hpp"
 #include "rows/canonical.hpp"
+#include "rows/nodes.hpp"
 
 namespace dp::rows {
 
 // ---- links ---------------------------------------------------------------------------------------------------------
 
 // Returns the column as the operators of its default btree class take it.
-static Node *as_compared(const Var *column, const TypeCacheEntry *type) {
-    Node *node = reinterpret_cast<Node *>(copyObject(const_cast<Var *>(column)));
-    if (column->vartype == type->btree_opintype)
-        return node;
-    return reinterpret_cast<Node *>(makeRelabelType(reinterpret_cast<Expr *>(node), type->btree_opintype, -1,
-                                                    column->varcollid, COERCE_IMPLICIT_CAST));
+static Expr *as_compared(const Var *column, const TypeCacheEntry *type) {
+    return reinterpret_cast<Expr *>(relabelled(as_node(copyObject(const_cast<Var *>(column))), type->btree_opintype));
 }
 
 // Of one type, or of two of one family: so equalities with constants, and with each other, are transitive. What the planner
@@ -28,19 +25,10 @@ static Node *equality(const Var *left, const Var *right) {
                                            BTEqualStrategyNumber);
     if (!OidIsValid(equals))
         elog(ERROR, "columns of a path to a unit cannot be compared");
-    auto *link = reinterpret_cast<OpExpr *>(
-        make_opclause(equals, BOOLOID, false, reinterpret_cast<Expr *>(as_compared(left, of_left)),
-                      reinterpret_cast<Expr *>(as_compared(right, of_right)), InvalidOid, left->varcollid));
+    auto *link = reinterpret_cast<OpExpr *>(make_opclause(equals, BOOLOID, false, as_compared(left, of_left),
+                                                          as_compared(right, of_right), InvalidOid, left->varcollid));
     set_opfuncid(link);
-    return reinterpret_cast<Node *>(link);
-}
-
-static Node *is_there(const Var *column) {
-    auto *test = makeNode(NullTest);
-    test->arg = reinterpret_cast<Expr *>(copyObject(const_cast<Var *>(column)));
-    test->nulltesttype = IS_NOT_NULL;
-    test->location = -1;
-    return reinterpret_cast<Node *>(test);
+    return as_node(link);
 }
 
 // Long texts are never fetched: each scan leaves them out before its rows are joined, hashed or sorted.
@@ -91,7 +79,7 @@ Units *units_of(const Question *question, const catalog::UnitPath *path, int var
     for (int i = 0; i < at->ncolumns; i++) {
         Var *column = source_column(question, at->relation, varno, at->columns[i]);
         units->values = lappend(units->values, column);
-        conditions = with_short(lappend(conditions, is_there(column)), column);
+        conditions = with_short(lappend(conditions, null_test(as_node(copyObject(column)), IS_NOT_NULL)), column);
     }
     units->links = reinterpret_cast<Node *>(make_ands_explicit(conditions));
     units->clipped = !path->keyed || joined != nullptr;

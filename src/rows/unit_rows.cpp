@@ -244,8 +244,7 @@ static Node *extreme(const Resolved &resolved) {
     *resolved.result = {resolved.of.span, true};
     Node *argument = clamped(resolved);
     if (is_numeric(resolved))
-        argument = reinterpret_cast<Node *>(
-            makeFuncExpr(F_TRIM_SCALE, NUMERICOID, list_make1(argument), InvalidOid, InvalidOid, COERCE_EXPLICIT_CALL));
+        argument = make_call(F_TRIM_SCALE, NUMERICOID, list_make1(argument));
     return aggregate_of(resolved, argument);
 }
 

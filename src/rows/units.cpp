@@ -45,13 +45,9 @@ static Node *is_among(Node *key, const KeyDomain &domain) {
     test->opfuncid = get_opcode(test->opno);
     test->useOr = true;
     test->inputcollid = domain.collation;
-    Node *value = exprType(key) == element
-                      ? key
-                      : reinterpret_cast<Node *>(makeRelabelType(reinterpret_cast<Expr *>(key), element, -1,
-                                                                 exprCollation(key), COERCE_IMPLICIT_CAST));
-    test->args = list_make2(value, array_of_values(domain, element));
+    test->args = list_make2(relabelled(key, element), array_of_values(domain, element));
     test->location = -1;
-    return reinterpret_cast<Node *>(test);
+    return as_node(test);
 }
 
 // Rows whose key nobody declared are gone before they are aggregated: they use nothing up of what a unit may bring, nor of memory. A
@@ -61,7 +57,7 @@ static Node *is_declared(const Question *question, int i) {
     Node *condition = is_among(another(question->keys[i]), domain);
     for (int value = 0; value < domain.count; value++)
         if (domain.nulls[value])
-            condition = reinterpret_cast<Node *>(
+            condition = as_node(
                 makeBoolExpr(OR_EXPR, list_make2(null_test(another(question->keys[i]), IS_NULL), condition), -1));
     Node *is_short = short_key_condition(question->keys[i]);
     return is_short == nullptr ? condition : value_where(is_short, condition);
@@ -94,9 +90,7 @@ static Node *contribution_of(const Question *question, const List *values, Node 
         arguments = lappend(arguments, one_spelling(question, i));
     if (has_quantile(question)) // the last key
         arguments = lappend(arguments, cell_of_row(question, first_quantile(question)));
-    for (int j = 0; j < question->nmeasures; j++)
-        arguments = lappend(arguments, contributed_node(question, j));
-    return reinterpret_cast<Node *>(call_cells(arguments, filter));
+    return as_node(call_cells(list_concat(arguments, contributed_nodes(question)), filter));
 }
 
 // Bytes that the texts of a unit may take among the states below.
@@ -261,8 +255,7 @@ bool for_each_row_count(const MayRead &right, const List *checked, privacy::Unit
     pin_units(question, 0);
     Query *query = select_from_sources(question, nullptr);
     const bool adds_sizes = question->nmeasures > 0;
-    add_target(query, adds_sizes ? make_exact_sum(size_of_row(question), nullptr)
-                                 : reinterpret_cast<Node *>(make_aggregate(F_COUNT_, INT8OID, NIL, nullptr)));
+    add_target(query, adds_sizes ? make_exact_sum(size_of_row(question), nullptr) : count_aggregate(nullptr, nullptr));
     const bool in_shards = is_on_other_nodes(question->settings->relation);
     group_by(query, question->units->values, in_shards);
     PlannedStmt *plan = rows::plan(in_shards ? count_units(query) : query, CURSOR_OPT_PARALLEL_OK);
