@@ -72,24 +72,13 @@ static Query *row_count(const Question *question) {
     return query;
 }
 
-static TupleDesc describe(const Query *grouped) {
-    TupleDesc desc = CreateTemplateTupleDesc(list_length(grouped->targetList));
-    ListCell *cell;
-    foreach (cell, grouped->targetList) {
-        auto *target = lfirst_node(TargetEntry, cell);
-        auto *expression = reinterpret_cast<Node *>(target->expr);
-        TupleDescInitEntry(desc, target->resno, target->resname, exprType(expression), exprTypmod(expression), 0);
-        TupleDescInitEntryCollation(desc, target->resno, exprCollation(expression));
-    }
-    return BlessTupleDesc(desc);
-}
-
 // ---- running it ----------------------------------------------------------------------------------------------------
 
+// Null: it would fetch rows of other servers.
 static PlannedStmt *plan_statement(Query *query, const List *checked) {
-    if (catalog::has_foreign_table(checked))
-        return plan_remotely(over_leaves(query, checked));
-    return plan(query, CURSOR_OPT_PARALLEL_OK);
+    PlannedStmt *made = catalog::has_foreign_table(checked) ? plan_remotely(over_leaves(query, checked))
+                                                            : plan(query, CURSOR_OPT_PARALLEL_OK);
+    return fetches_rows(made) ? nullptr : made;
 }
 
 // Fetches out-of-line values: nothing that a row was stored as is needed to read it later.
@@ -99,51 +88,10 @@ static DestReceiver *into(Tuplestorestate *store) {
     return receiver;
 }
 
-namespace {
-// Adds up a count of the rows that it passes on. Where a column tells who is in the answer, the others are only counted.
-struct Counter {
-    DestReceiver base;
-    DestReceiver *to; // null: nobody wants the rows
-    int count, mark;  // columns; no mark: -1
-    int64 rows;
-};
-} // namespace
-
-static bool count_and_pass(TupleTableSlot *slot, DestReceiver *self) {
-    auto *counter = reinterpret_cast<Counter *>(self);
-    slot_getallattrs(slot);
-    counter->rows += DatumGetInt64(slot->tts_values[counter->count]);
-    if (counter->to == nullptr || (counter->mark >= 0 && !DatumGetBool(slot->tts_values[counter->mark])))
-        return true;
-    return counter->to->receiveSlot(slot, counter->to);
-}
-
-static void start_counter(DestReceiver *self, int operation, TupleDesc desc) {
-    DestReceiver *to = reinterpret_cast<Counter *>(self)->to;
-    if (to != nullptr)
-        to->rStartup(to, operation, desc);
-}
-
-static void end_counter(DestReceiver *self) {
-    DestReceiver *to = reinterpret_cast<Counter *>(self)->to;
-    if (to != nullptr)
-        to->rShutdown(to);
-}
-
-static void destroy_counter(DestReceiver *self) {
-    DestReceiver *to = reinterpret_cast<Counter *>(self)->to;
-    if (to != nullptr)
-        to->rDestroy(to);
-}
-
-static Counter counter(DestReceiver *to, int count, int mark) {
-    return Counter{{count_and_pass, start_counter, end_counter, destroy_counter, DestNone}, to, count, mark, 0};
-}
-
 // The rows of a statement to where they are wanted. False: it was not executed.
 static bool execute(Query *query, const List *checked, DestReceiver *receiver) {
     PlannedStmt *plan = plan_statement(query, checked);
-    return !fetches_rows(plan) && run_plan(plan, checked, receiver);
+    return plan != nullptr && run_plan(plan, checked, receiver);
 }
 
 // ---- reading the result --------------------------------------------------------------------------------------------
@@ -192,7 +140,8 @@ static privacy::int128 *declared_sums(const Question *question, Tuplestorestate 
 // is ended by discard() alone.
 static Sums begin_sums(const Query *grouped, const Selection *selection) {
     bool selects = selection != nullptr;
-    return Sums{nullptr, tuplestore_begin_heap(selects, selects && is_keeper(), work_mem), describe(grouped), nullptr};
+    return Sums{nullptr, tuplestore_begin_heap(selects, selects && is_keeper(), work_mem),
+                BlessTupleDesc(ExecTypeFromTL(grouped->targetList)), nullptr};
 }
 
 // Holds the sums of an evaluation under way whose store outlives its transaction.
@@ -229,24 +178,38 @@ static void read_groups(const Question *question, const Selection *selection, Su
     }
 }
 
-// How many rows the table has: of the statement itself where each node answers for its rows at a moment of its own, so that
-// they are in all of its numbers or in none. Elsewhere one snapshot serves two statements.
-static bool run_selection(const Question *question, Query *grouped, const List *checked, const Sums *sums,
-                          int64 *rows) {
-    bool executed;
-    Counter everybody;
-    if (question->by_points) {
-        int last = sums->desc->natts - 1, nkeys = question->leaf->nkeys;
-        everybody = counter(into(sums->store), nkeys == 0 ? last : nkeys + number_of_cell_columns(question),
-                            nkeys == 0 || question->where == nullptr ? -1 : last);
-        executed = execute(grouped, checked, &everybody.base);
-    } else {
-        everybody = counter(nullptr, 0, -1);
-        executed =
-            execute(row_count(question), checked, &everybody.base) && execute(grouped, checked, into(sums->store));
-    }
-    *rows = everybody.rows;
+// Counts the rows of the table.
+static bool count_rows(const Question *question, const List *checked, int64 *rows) {
+    PlannedStmt *plan = plan_statement(row_count(question), checked);
+    return plan != nullptr && for_each_row(plan, checked, [rows](const TupleTableSlot *row) {
+               *rows += DatumGetInt64(row->tts_values[0]);
+           });
+}
+
+// Where each node answers for its rows at a moment of its own the statement itself has how many there are, so that they are in all of its
+// numbers or in none. A column may tell who is in the answer: the others are only counted.
+static bool run_and_count(const Question *question, Query *grouped, const List *checked, const Sums *sums, int64 *rows) {
+    const int last = sums->desc->natts - 1, nkeys = question->leaf->nkeys;
+    const int count = nkeys == 0 ? last : nkeys + number_of_cell_columns(question);
+    const int mark = nkeys == 0 || question->where == nullptr ? -1 : last;
+    PlannedStmt *plan = plan_statement(grouped, checked);
+    DestReceiver *store = into(sums->store);
+    store->rStartup(store, CMD_SELECT, sums->desc);
+    const bool executed = plan != nullptr && for_each_row(plan, checked, [&](TupleTableSlot *row) {
+                              *rows += DatumGetInt64(row->tts_values[count]);
+                              if (mark < 0 || DatumGetBool(row->tts_values[mark]))
+                                  store->receiveSlot(row, store);
+                          });
+    store->rShutdown(store);
+    store->rDestroy(store);
     return executed;
+}
+
+// Elsewhere one snapshot serves two statements.
+static bool run_selection(const Question *question, Query *grouped, const List *checked, const Sums *sums, int64 *rows) {
+    return question->by_points
+               ? run_and_count(question, grouped, checked, sums, rows)
+               : count_rows(question, checked, rows) && execute(grouped, checked, into(sums->store));
 }
 
 // Does some work with the owner's rights.

@@ -91,17 +91,8 @@ static Query *select_used(Oid relation, TupleDesc columns, const Bitmapset *used
 // Limits what is fetched (query/cost).
 constexpr Size largest_fetched = (Size{1} << 20) + VARHDRSZ;
 
-namespace {
-// Values out of line come along: to fetch one where a private row meets it would prune the pages that it stands on. Larger ones stay
-// where they are; the snapshot keeps them.
-struct Copier {
-    DestReceiver base;
-    Tuplestorestate *store;
-    TupleDesc columns;
-    MemoryContext scratch; // of one row
-};
-} // namespace
-
+// Returns a value as it is copied. Values out of line come along: to fetch one where a private row meets it would prune the pages that it
+// stands on. Larger ones stay where they are; the snapshot keeps them.
 static Datum fetched(Datum value) {
     auto *stored = reinterpret_cast<varlena *>(DatumGetPointer(value));
     return VARATT_IS_EXTERNAL(stored) && toast_raw_datum_size(value) <= largest_fetched
@@ -109,39 +100,19 @@ static Datum fetched(Datum value) {
                : value;
 }
 
-static bool copy_row(TupleTableSlot *slot, DestReceiver *self) {
-    auto *copier = reinterpret_cast<Copier *>(self);
-    const int n = copier->columns->natts;
-    slot_getallattrs(slot);
-    MemoryContext old = MemoryContextSwitchTo(copier->scratch);
-    auto *values = static_cast<Datum *>(palloc(sizeof(Datum) * (n + 1)));
-    for (int i = 0; i < n; i++)
-        values[i] = !slot->tts_isnull[i] && TupleDescAttr(copier->columns, i)->attlen == -1
-                        ? fetched(slot->tts_values[i])
-                        : slot->tts_values[i];
-    tuplestore_putvalues(copier->store, copier->columns, values, slot->tts_isnull);
-    MemoryContextSwitchTo(old);
-    MemoryContextReset(copier->scratch);
-    return true;
-}
-
-static void start_copying(DestReceiver *, int, TupleDesc) {}
-static void end_copying(DestReceiver *) {}
-
 static bool copy_rows(QueryEnvironment *copies, const Question *question, const Source &source, const List *checked) {
     TupleDesc columns = columns_of(source.relation);
-    const Index varno = source.source->varno;
     Tuplestorestate *store = tuplestore_begin_heap(true, false, work_mem);
-    auto *copier = static_cast<Copier *>(palloc0(sizeof(Copier)));
-    *copier = {{copy_row, start_copying, end_copying, end_copying, DestNone},
-               store,
-               columns,
-               AllocSetContextCreate(CurrentMemoryContext, "dp_rdr public row", ALLOCSET_DEFAULT_SIZES)};
-    Query *query = select_used(source.relation, columns, used_columns(question, varno));
-    PlannedStmt *plan = rows::plan(query, 0);
-    if (!run_plan(plan, checked, &copier->base))
+    Query *query = select_used(source.relation, columns, used_columns(question, source.source->varno));
+    const bool read = for_each_row(rows::plan(query, 0), checked, [=](const TupleTableSlot *row) {
+        auto *values = static_cast<Datum *>(palloc(sizeof(Datum) * (columns->natts + 1)));
+        for (int i = 0; i < columns->natts; i++)
+            values[i] = !row->tts_isnull[i] && TupleDescAttr(columns, i)->attlen == -1 ? fetched(row->tts_values[i])
+                                                                                      : row->tts_values[i];
+        tuplestore_putvalues(store, columns, values, row->tts_isnull);
+    });
+    if (!read)
         return false;
-    MemoryContextDelete(copier->scratch);
     auto *copy = static_cast<EphemeralNamedRelation>(palloc0(sizeof(EphemeralNamedRelationData)));
     copy->md.name = name_of(question, source);
     copy->md.reliddesc = InvalidOid;
@@ -153,13 +124,6 @@ static bool copy_rows(QueryEnvironment *copies, const Question *question, const 
     return true;
 }
 
-namespace {
-struct Hasher {
-    DestReceiver base;
-    uint64 sum; // over the rows, so that their order does not matter
-};
-} // namespace
-
 // No function looks at what is larger than is fetched (query/cost): such values are one.
 static uint64 hash_of_value(Datum value, const FormData_pg_attribute *column) {
     if (column->attlen == -1 && toast_raw_datum_size(value) > largest_fetched)
@@ -167,16 +131,13 @@ static uint64 hash_of_value(Datum value, const FormData_pg_attribute *column) {
     return datum_image_hash(value, column->attbyval, column->attlen);
 }
 
-static bool hash_row(TupleTableSlot *slot, DestReceiver *self) {
-    slot_getallattrs(slot);
-    uint64 row = 0;
-    for (int i = 0; i < slot->tts_tupleDescriptor->natts; i++)
-        row = hash_combine64(row, slot->tts_isnull[i] ? 0
-                                                      : hash_of_value(slot->tts_values[i],
-                                                                      TupleDescAttr(slot->tts_tupleDescriptor, i)));
-    reinterpret_cast<Hasher *>(self)->sum +=
-        hash_bytes_extended(reinterpret_cast<const unsigned char *>(&row), sizeof row, 0);
-    return true;
+static uint64 hash_of_row(const TupleTableSlot *row) {
+    uint64 hash = 0;
+    for (int i = 0; i < row->tts_tupleDescriptor->natts; i++)
+        hash = hash_combine64(hash, row->tts_isnull[i]
+                                        ? 0
+                                        : hash_of_value(row->tts_values[i], TupleDescAttr(row->tts_tupleDescriptor, i)));
+    return hash_bytes_extended(reinterpret_cast<const unsigned char *>(&hash), sizeof hash, 0);
 }
 
 uint64 hash_of_public_rows(const Question *question) {
@@ -187,12 +148,13 @@ uint64 hash_of_public_rows(const Question *question) {
             hash = hash_combine64(hash, hash_of_public_rows(source.people));
         if (!is_copied(source))
             continue;
-        Hasher hasher = {{hash_row, start_copying, end_copying, end_copying, DestNone}, 1};
+        uint64 sum = 1; // over the rows, so that their order does not matter
         Query *query = select_used(source.relation, columns_of(source.relation),
                                    used_columns(question, source.source->varno));
-        if (!run_plan(rows::plan(query, 0), question->checked, &hasher.base))
+        const auto add_row = [&sum](const TupleTableSlot *row) { sum += hash_of_row(row); };
+        if (!for_each_row(rows::plan(query, 0), question->checked, add_row))
             catalog::refuse_changing(*question->settings);
-        hash = hash_combine64(hash, hasher.sum);
+        hash = hash_combine64(hash, sum);
     }
     return hash;
 }

@@ -11,4 +11,13 @@ namespace dp::rows {
 // copies: of what it reads beside tables; null: nothing.
 bool run_plan(PlannedStmt *plan, const List *checked, DestReceiver *receiver, QueryEnvironment *copies = nullptr);
 
+// Does so with a function that takes one row, whose columns are there, in memory that is reset behind it.
+using TakeRow = void (*)(void *context, TupleTableSlot *row);
+bool take_rows(PlannedStmt *plan, const List *checked, TakeRow take, void *context, QueryEnvironment *copies);
+template <class Take>
+bool for_each_row(PlannedStmt *plan, const List *checked, Take take, QueryEnvironment *copies = nullptr) {
+    const TakeRow call = [](void *context, TupleTableSlot *row) { (*static_cast<Take *>(context))(row); };
+    return take_rows(plan, checked, call, &take, copies);
+}
+
 } // namespace dp::rows

@@ -9,24 +9,18 @@ constexpr Oid sixteen_bytes = UUIDOID; // a type of that size: nobody reads it a
 
 static_assert(sizeof(privacy::int128) == UUID_LEN, "a coordinate is one value");
 
-static void describe_sums(const Question *question, TupleDesc desc, int first) {
-    for (int c = 1; c <= question->ncoordinates; c++)
-        TupleDescInitEntry(desc, static_cast<AttrNumber>(first + c), "sum", sixteen_bytes, -1, 0);
-}
-
-static void describe_keys(const Question *question, TupleDesc desc) {
-    for (int i = 0; i < question->leaf->nkeys; i++) {
-        TupleDescInitEntry(desc, static_cast<AttrNumber>(i + 1), "key", exprType(question->keys[i]),
-                           exprTypmod(question->keys[i]), 0);
-        TupleDescInitEntryCollation(desc, static_cast<AttrNumber>(i + 1), exprCollation(question->keys[i]));
-    }
+// Lists nodes of the types of the store's columns.
+static List *columns_of_store(const Question *question) {
+    List *columns = NIL;
+    for (int i = 0; i < question->leaf->nkeys; i++)
+        columns = lappend(columns, question->keys[i]);
+    for (int c = 0; c < question->ncoordinates; c++)
+        columns = lappend(columns, makeNullConst(sixteen_bytes, -1, InvalidOid));
+    return columns;
 }
 
 TupleDesc describe_unit_sums(const Question *question) {
-    TupleDesc desc = CreateTemplateTupleDesc(question->leaf->nkeys + question->ncoordinates);
-    describe_keys(question, desc);
-    describe_sums(question, desc, question->leaf->nkeys);
-    return BlessTupleDesc(desc);
+    return BlessTupleDesc(ExecTypeFromExprList(columns_of_store(question)));
 }
 
 void read_unit_sums(const Question *question, const Datum *columns, privacy::int128 *values) {
@@ -58,16 +52,9 @@ struct Groups {
 // Behind the keys and the sums of discovered groups come a value that is counted, and for which coordinate. A row has the sums or the
 // value.
 static TupleDesc describe_sorted(const Question *question) {
-    const int n = question->thresholded ? question->leaf->nkeys + question->ncoordinates : 1;
-    TupleDesc desc = CreateTemplateTupleDesc(n + 2);
-    if (question->thresholded) {
-        describe_keys(question, desc);
-        describe_sums(question, desc, question->leaf->nkeys);
-    } else
-        TupleDescInitEntry(desc, 1, "group", INT4OID, -1, 0);
-    TupleDescInitEntry(desc, static_cast<AttrNumber>(n + 1), "coordinate", INT4OID, -1, 0);
-    TupleDescInitEntry(desc, static_cast<AttrNumber>(n + 2), "value", UUIDOID, -1, 0);
-    return BlessTupleDesc(desc);
+    Const *integer = makeNullConst(INT4OID, -1, InvalidOid), *value = makeNullConst(UUIDOID, -1, InvalidOid);
+    List *groups = question->thresholded ? columns_of_store(question) : list_make1(integer);
+    return BlessTupleDesc(ExecTypeFromExprList(list_concat(groups, list_make2(integer, value))));
 }
 
 static Oid type_of_key(const Groups *groups, int i) {

@@ -115,64 +115,12 @@ static Query *unit_query(const Question *const *questions, int n, bool with_colu
 
 // ---- its rows ------------------------------------------------------------------------------------------------------
 
-namespace {
-struct Receiver {
-    DestReceiver base;
-    const MayRead *const *rights;
-    int n;
-    bool with_columns;
-    TakeUnit take;
-    void *sink;
-    MemoryContext scratch;
-    bool parts; // rows are sums of shards
-};
-} // namespace
-
-static bool receive(TupleTableSlot *slot, DestReceiver *self) {
-    auto *receiver = reinterpret_cast<Receiver *>(self);
-    MemoryContext old = MemoryContextSwitchTo(receiver->scratch);
-    slot_getallattrs(slot);
-    const int n = receiver->n;
-    Unit unit = {};
-    unit.columns = receiver->with_columns ? slot->tts_values + n : nullptr;
-    unit.contribution = static_cast<UnitContribution *>(palloc0(sizeof(UnitContribution) * n));
-    for (int i = 0; i < n && !receiver->parts; i++)
-        if (VARSIZE_ANY_EXHDR(DatumGetPointer(slot->tts_values[i])) > 0) // empty: FILTER has left no row
-            unit.contribution[i] = read_contribution(receiver->rights[i]->question(), slot->tts_values[i]);
-    if (receiver->parts)
-        unit.contribution[0] = read_part(receiver->rights[0]->question(), slot->tts_values);
-    receiver->take(receiver->sink, &unit);
-    MemoryContextSwitchTo(old);
-    MemoryContextReset(receiver->scratch);
-    return true;
-}
-
-static void receive_start(DestReceiver *, int, TupleDesc) {}
-static void receive_end(DestReceiver *) {}
-
-static void forget_receiver(DestReceiver *self) {
-    MemoryContextDelete(reinterpret_cast<Receiver *>(self)->scratch);
-}
-
 // Pins how units are put together, here or in the shards. States that are large are made one at a time: hashed ones grow in memory that
 // nobody counts.
 static void pin_units(const Question *question, int64 size) {
     const bool hashed = size <= largest_hashed_contribution;
     border::pin_joins(hashed);
     pin_joins_of_nodes(question->settings->relation, hashed);
-}
-
-static Receiver *make_receiver(const MayRead *const *rights, int n, TakeUnit take, void *sink) {
-    auto *receiver = static_cast<Receiver *>(palloc0(sizeof(Receiver)));
-    *receiver = {{receive, receive_start, receive_end, forget_receiver, DestNone},
-                 rights,
-                 n,
-                 false,
-                 take,
-                 sink,
-                 AllocSetContextCreate(CurrentMemoryContext, "dp_rdr unit", ALLOCSET_DEFAULT_SIZES),
-                 false};
-    return receiver;
 }
 
 bool for_each_unit_of_several(const MayRead *const *rights, int n, const List *checked, bool with_columns, TakeUnit take,
@@ -190,14 +138,19 @@ bool for_each_unit_of_several(const MayRead *const *rights, int n, const List *c
     if (!copied)
         return false;
     PlannedStmt *plan = rows::plan(unit_query(questions, n, with_columns), CURSOR_OPT_PARALLEL_OK);
-    Receiver *receiver = make_receiver(rights, n, take, sink);
-    receiver->with_columns = with_columns;
-    return run_plan(plan, checked, &receiver->base, copies);
+    const auto take_unit = [&](TupleTableSlot *row) {
+        auto *brought = static_cast<UnitContribution *>(palloc0(sizeof(UnitContribution) * n));
+        for (int i = 0; i < n; i++)
+            if (VARSIZE_ANY_EXHDR(DatumGetPointer(row->tts_values[i])) > 0) // empty: FILTER has left no row
+                brought[i] = read_contribution(questions[i], row->tts_values[i]);
+        Unit unit = {with_columns ? row->tts_values + n : nullptr, brought};
+        take(sink, &unit);
+    };
+    return for_each_row(plan, checked, take_unit, copies);
 }
 
 bool for_each_unit(const MayRead &right, const List *checked, bool with_columns, TakeUnit take, void *sink) {
-    auto **rights = static_cast<const MayRead **>(palloc(sizeof(MayRead *)));
-    rights[0] = &right;
+    const MayRead *rights[] = {&right};
     return for_each_unit_of_several(rights, 1, checked, with_columns, take, sink);
 }
 
@@ -213,32 +166,14 @@ bool for_each_part(const MayRead &right, const List *checked, TakeUnit take, voi
     PlannedStmt *plan = rows::plan(statement_of_parts(question), 0);
     if (!is_pushed_down(plan))
         return false;
-    auto **rights = static_cast<const MayRead **>(palloc(sizeof(MayRead *)));
-    rights[0] = &right;
-    Receiver *receiver = make_receiver(rights, 1, take, sink);
-    receiver->parts = true;
-    return run_plan(plan, checked, &receiver->base);
+    return for_each_row(plan, checked, [&](TupleTableSlot *row) {
+        UnitContribution part = read_part(question, row->tts_values);
+        Unit unit = {nullptr, &part};
+        take(sink, &unit);
+    });
 }
 
 // ---- how many rows they have ---------------------------------------------------------------------------------------
-
-namespace {
-struct RowCounter {
-    DestReceiver base;
-    bool adds_sizes, with_units; // behind the amount stands how many units have it
-    privacy::UnitRows *rows;
-};
-} // namespace
-
-static bool count_unit(TupleTableSlot *slot, DestReceiver *self) {
-    auto *counter = reinterpret_cast<RowCounter *>(self);
-    slot_getallattrs(slot);
-    const Datum amount = slot->tts_values[0];
-    const privacy::int128 brought = counter->adds_sizes ? sum_of(amount) : privacy::int128{DatumGetInt64(amount)};
-    for (int64 n = counter->with_units ? DatumGetInt64(slot->tts_values[1]) : 1; n > 0; n--)
-        counter->rows->add(brought);
-    return true;
-}
 
 // SELECT amount, count(*) FROM (query) person GROUP BY amount: how many units have as much.
 static Query *count_units(Query *query) {
@@ -261,9 +196,12 @@ bool for_each_row_count(const MayRead &right, const List *checked, privacy::Unit
     PlannedStmt *plan = rows::plan(in_shards ? count_units(query) : query, CURSOR_OPT_PARALLEL_OK);
     if (in_shards && !is_pushed_down(plan))
         return false;
-    auto *counter = static_cast<RowCounter *>(palloc0(sizeof(RowCounter)));
-    *counter = {{count_unit, receive_start, receive_end, receive_end, DestNone}, adds_sizes, in_shards, rows};
-    return run_plan(plan, checked, &counter->base);
+    return for_each_row(plan, checked, [&](const TupleTableSlot *row) {
+        const Datum amount = row->tts_values[0];
+        const privacy::int128 brought = adds_sizes ? sum_of(amount) : privacy::int128{DatumGetInt64(amount)};
+        for (int64 n = in_shards ? DatumGetInt64(row->tts_values[1]) : 1; n > 0; n--) // how many units have it
+            rows->add(brought);
+    });
 }
 
 } // namespace dp::rows
