@@ -9,6 +9,7 @@
 #include "query/cost.hpp"
 #include "query/limits.hpp"
 #include "query/total.hpp"
+#include "rows/listed_values.hpp"
 #include "rows/nodes.hpp"
 #include "rows/rising.hpp"
 
@@ -46,50 +47,21 @@ static Bitmapset *cells_of_span(const Cells &cells, const Span &span) {
 
 // ---- evaluating ----------------------------------------------------------------------------------------------------
 
-namespace {
-// Evaluates an expression over the column, on values of it.
-struct Trial {
-    EState *state;
-    TupleTableSlot *slot;
-    ExprState *test;
-};
-} // namespace
-
-static Node *as_first_column(Node *node, void *) {
-    if (node == nullptr)
-        return nullptr;
-    if (!IsA(node, Var))
-        return border::mutate_expression(node, as_first_column, nullptr);
-    auto *column = castNode(Var, another(node));
-    column->varno = 1;
-    column->varattno = 1;
-    return reinterpret_cast<Node *>(column);
-}
-
 static Trial begin_trial(const Cells &cells, Node *total) {
-    TupleDesc desc = CreateTemplateTupleDesc(1);
-    TupleDescInitEntry(desc, 1, "value", cells.column->vartype, cells.column->vartypmod, 0);
-    Trial trial = {CreateExecutorState(), MakeSingleTupleTableSlot(desc, &TTSOpsVirtual), nullptr};
-    GetPerTupleExprContext(trial.state)->ecxt_scantuple = trial.slot;
-    trial.test = ExecPrepareExpr(reinterpret_cast<Expr *>(as_first_column(total, nullptr)), trial.state);
+    const List *columns = list_make1(cells.column);
+    bool others;
+    Trial trial = begin_trial(columns);
+    trial.test = ExecPrepareExpr(reinterpret_cast<Expr *>(over_listed(total, columns, &others)), trial.state);
     return trial;
 }
 
 // Returns 1 or 0; -1: it is NULL.
 static int result_of(const Trial &trial, Datum value, bool isnull) {
-    ExprContext *context = GetPerTupleExprContext(trial.state);
-    ExecClearTuple(trial.slot);
     trial.slot->tts_values[0] = value;
     trial.slot->tts_isnull[0] = isnull;
-    ExecStoreVirtualTuple(trial.slot);
-    const Datum result = ExecEvalExprSwitchContext(trial.test, context, &isnull);
-    ResetExprContext(context);
+    const Datum result = ExecEvalExprSwitchContext(trial.test, GetPerTupleExprContext(trial.state), &isnull);
+    ResetPerTupleExprContext(trial.state);
     return isnull ? -1 : DatumGetBool(result) ? 1 : 0;
-}
-
-static void end_trial(const Trial &trial) {
-    ExecDropSingleTupleTableSlot(trial.slot);
-    FreeExecutorState(trial.state);
 }
 
 // ---- rising expressions --------------------------------------------------------------------------------------------

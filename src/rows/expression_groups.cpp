@@ -8,7 +8,9 @@
 #include "rows/canonical.hpp"
 #include "rows/column_values.hpp"
 #include "rows/groups.hpp"
+#include "rows/listed_values.hpp"
 #include "rows/narrowed.hpp"
+#include "rows/nodes.hpp"
 #include "rows/public_values.hpp"
 
 namespace dp::rows {
@@ -104,30 +106,19 @@ static bool add_by_form(Node *node, ColumnRanges *columns, Values *values) {
 
 // ---- (b) the image of what is declared of the columns --------------------------------------------------------------
 
-static bool collect_columns(Node *node, void *context) {
-    if (node == nullptr)
-        return false;
-    if (IsA(node, Var)) {
-        auto **columns = static_cast<List **>(context);
-        if (castNode(Var, node)->varattno > 0)
-            *columns = list_append_unique(*columns, node);
-        return false;
-    }
-    return border::walk_expression(node, collect_columns, context);
+static List *columns_of(Node *node) {
+    return list_concat_unique(NIL, pull_var_clause(node, 0));
 }
 
-static List *columns_of(Node *node) {
-    List *columns = NIL;
-    collect_columns(node, &columns);
-    return columns;
+static bool share_a_column(Node *a, Node *b) {
+    return list_intersection(columns_of(a), columns_of(b)) != NIL;
 }
 
 namespace {
 // The columns of a key, or whole numbers that are made of them, and their values; a place in the product of these.
 struct Product {
-    int ncolumns;
-    Var **columns;
-    Values *values;
+    List *columns;  // Var *
+    Listed *values; // of each
     int64 size;
     List *conditions; // Node *, over it: where rows may be
 };
@@ -144,8 +135,8 @@ struct Steps {
 static bool add_column(Product *product, Var *column, const Values &values) {
     if (product->size > most_tried)
         return false;
-    product->columns[product->ncolumns] = column;
-    product->values[product->ncolumns++] = values;
+    product->values[list_length(product->columns)] = {values.n, values.values, values.nulls};
+    product->columns = lappend(product->columns, column);
     product->size *= values.n;
     return product->size <= most_tried;
 }
@@ -154,37 +145,21 @@ static bool is_open(const Steps *steps, Node *node) {
     return list_intersection(steps->open, columns_of(node)) != NIL;
 }
 
-static bool count_column(Node *node, void *context) {
-    auto *count = static_cast<std::pair<Node *, int> *>(context);
-    if (node == nullptr)
-        return false;
-    count->second += equal(node, count->first);
-    return count->second > 1 || border::walk_expression(node, count_column, context);
-}
-
 // Then what one of them has says nothing about another.
 static bool has_each_once(Node *node) {
-    ListCell *cell;
-    foreach (cell, columns_of(node)) {
-        std::pair<Node *, int> count = {static_cast<Node *>(lfirst(cell)), 0};
-        if (count_column(node, &count))
-            return false;
-    }
-    return true;
+    return list_length(columns_of(node)) == list_length(pull_var_clause(node, 0));
 }
 
 static bool has_nullable(Node *node, ColumnRanges *columns) {
-    ListCell *cell;
-    foreach (cell, columns_of(node))
-        if (range_over_columns(static_cast<Node *>(lfirst(cell)), columns).nullable)
+    for (auto *column : border::each<Node>(columns_of(node)))
+        if (range_over_columns(column, columns).nullable)
             return true;
     return false;
 }
 
 static bool has_bounds(Node *node, ColumnRanges *columns) {
-    ListCell *cell;
-    foreach (cell, columns_of(node))
-        if (!range_over_columns(static_cast<Node *>(lfirst(cell)), columns).span.bounded())
+    for (auto *column : border::each<Node>(columns_of(node)))
+        if (!range_over_columns(column, columns).span.bounded())
             return false;
     return true;
 }
@@ -220,12 +195,10 @@ static bool step_values(ColumnRanges *columns, Node *node, Values *values) {
 // No column of the key has this number.
 constexpr int step_varno = 100000;
 
-// Two steps over one column would give pairs that do not exist. So there are no more steps than columns.
+// Two steps over one column, or a step beside its column, would give pairs that do not exist. So there are no more steps than columns.
 static bool is_beside_step(const Steps *steps, Node *node) {
-    ListCell *cell;
-    foreach (cell, steps->found)
-        if (!equal(lfirst(cell), node) &&
-            list_intersection(columns_of(static_cast<Node *>(lfirst(cell))), columns_of(node)) != NIL)
+    for (auto *step : border::each<Node>(steps->found))
+        if (!equal(step, node) && share_a_column(step, node))
             return true;
     return false;
 }
@@ -253,52 +226,27 @@ static Node *steps_as_columns(Node *node, void *context) {
     return reinterpret_cast<Node *>(column);
 }
 
-// Nor does a column stand beside a step over it.
-static bool are_apart(const Steps *steps, Node *rest) {
-    List *columns = columns_of(rest);
-    ListCell *cell;
-    foreach (cell, steps->found)
-        if (list_intersection(columns, columns_of(static_cast<Node *>(lfirst(cell)))) != NIL)
-            return false;
-    return true;
-}
-
 // Returns the key over the product; null: it has too many values, or some that nobody knows. Of columns with more than `most` values steps
 // are taken.
 static Node *product_of(ColumnRanges *columns, Node *key, int most, Product *product) {
     List *all = columns_of(key);
-    *product = {0, static_cast<Var **>(palloc0(sizeof(Var *) * (list_length(all) + 1))),
-                static_cast<Values *>(palloc0(sizeof(Values) * (list_length(all) + 1))), 1, NIL};
+    *product = {NIL, static_cast<Listed *>(palloc0(sizeof(Listed) * (list_length(all) + 1))), 1, NIL};
     Steps steps = {columns, NIL, NIL, product};
-    ListCell *cell;
-    foreach (cell, all) {
+    for (auto *column : border::each<Var>(all)) {
         Values values;
-        if (!column_values(columns, key, lfirst_node(Var, cell), &values) || values.n > most)
-            steps.open = lappend(steps.open, lfirst(cell));
+        if (!column_values(columns, key, column, &values) || values.n > most)
+            steps.open = lappend(steps.open, column);
     }
     Node *expression = steps_as_columns(key, &steps);
-    if (is_open(&steps, expression) || !are_apart(&steps, expression) || product->size > most_tried)
+    if (is_open(&steps, expression) || is_beside_step(&steps, expression) || product->size > most_tried)
         return nullptr;
-    foreach (cell, columns_of(expression)) {
+    for (auto *column : border::each<Var>(columns_of(expression))) {
         Values values;
-        if (lfirst_node(Var, cell)->varno != step_varno &&
-            (!column_values(columns, key, lfirst_node(Var, cell), &values) ||
-             !add_column(product, lfirst_node(Var, cell), values)))
+        if (column->varno != step_varno &&
+            (!column_values(columns, key, column, &values) || !add_column(product, column, values)))
             return nullptr;
     }
     return expression;
-}
-
-static void set_columns(const Product *product, int64 place, TupleTableSlot *slot) {
-    ExecClearTuple(slot);
-    memset(slot->tts_isnull, true, sizeof(bool) * slot->tts_tupleDescriptor->natts);
-    for (int i = 0; i < product->ncolumns; i++) {
-        const Values &values = product->values[i];
-        slot->tts_values[i] = values.values[place % values.n];
-        slot->tts_isnull[i] = values.nulls[place % values.n];
-        place /= values.n;
-    }
-    ExecStoreVirtualTuple(slot);
 }
 
 // A value that is longer than any key is no group: rows that have it are left out.
@@ -312,67 +260,44 @@ static void add_copy(Values *values, Datum value, bool isnull) {
 }
 
 // Calls `take` with the values of the keys at each place of the product. Under the settings and as the role of the internal statement.
-static void evaluate_product(const Product *product, const Question *question, List *keys, TupleDesc desc,
+static void evaluate_product(const Product *product, const Question *question, List *keys,
                              void (*take)(const Datum *, const bool *, void *), void *context) {
     border::SettingsScope settings = border::SettingsScope::enter();
     border::RoleScope role = border::RoleScope::enter(question->settings->owner);
-    EState *state = CreateExecutorState();
-    ExprContext *row = GetPerTupleExprContext(state);
-    TupleTableSlot *slot = MakeSingleTupleTableSlot(desc, &TTSOpsVirtual);
-    row->ecxt_scantuple = slot;
-    List *expressions = ExecPrepareExprList(static_cast<List *>(copyObject(keys)), state);
+    Trial trial = begin_trial(product->columns);
+    ExprContext *row = GetPerTupleExprContext(trial.state);
+    List *expressions = ExecPrepareExprList(static_cast<List *>(copyObject(keys)), trial.state);
     auto *results = static_cast<Datum *>(palloc(sizeof(Datum) * list_length(keys)));
     auto *nulls = static_cast<bool *>(palloc(sizeof(bool) * list_length(keys)));
-    ExprState *test = ExecPrepareQual(product->conditions, state);
+    trial.test = ExecPrepareQual(product->conditions, trial.state);
     for (int64 place = 0; place < product->size; place++) {
         CHECK_FOR_INTERRUPTS();
-        set_columns(product, place, slot);
-        if (!ExecQual(test, row)) {
-            ResetExprContext(row);
-            continue;
+        set_place(trial, product->values, place);
+        if (ExecQual(trial.test, row)) {
+            ListCell *cell;
+            foreach (cell, expressions) {
+                const int i = foreach_current_index(cell);
+                results[i] = ExecEvalExprSwitchContext(static_cast<ExprState *>(lfirst(cell)), row, &nulls[i]);
+            }
+            take(results, nulls, context);
         }
-        ListCell *cell;
-        foreach (cell, expressions) {
-            const int i = foreach_current_index(cell);
-            results[i] = ExecEvalExprSwitchContext(static_cast<ExprState *>(lfirst(cell)), row, &nulls[i]);
-        }
-        take(results, nulls, context);
         ResetExprContext(row);
     }
-    ExecDropSingleTupleTableSlot(slot);
-    FreeExecutorState(state);
+    end_trial(trial);
     role.leave();
     settings.leave();
 }
 
-// The columns of the product.
-static TupleDesc describe(const Product *product) {
-    TupleDesc desc = CreateTemplateTupleDesc(product->ncolumns);
-    for (int i = 0; i < product->ncolumns; i++)
-        TupleDescInitEntry(desc, static_cast<AttrNumber>(i + 1), "column", product->columns[i]->vartype,
-                           product->columns[i]->vartypmod, 0);
-    return desc;
-}
-
-// They become numbers in the product.
-static Node *over_product(Node *node, void *context) {
-    auto *product = static_cast<const Product *>(context);
-    if (node == nullptr)
-        return nullptr;
-    if (!IsA(node, Var))
-        return border::mutate_expression(node, over_product, context);
-    for (int i = 0; i < product->ncolumns; i++)
-        if (equal(node, product->columns[i])) {
-            auto *column = copyObject(product->columns[i]);
-            column->varno = 1;
-            column->varattno = static_cast<AttrNumber>(i + 1);
-            return reinterpret_cast<Node *>(column);
-        }
-    elog(ERROR, "a column of a derived group is in no product");
+static Node *over_product(Node *node, const Product *product) {
+    bool others;
+    Node *over = over_listed(node, product->columns, &others);
+    if (others)
+        elog(ERROR, "a column of a derived group is in no product");
+    return over;
 }
 
 // Some moments stand for others, of which a condition may say something else: only bounds are narrowed by it.
-static bool has_all_values(const Var *column, const Values &values) {
+static bool has_all_values(const Var *column, const Listed &values) {
     const Oid type = getBaseType(column->vartype);
     if (type != DATEOID)
         return type != TIMESTAMPOID && type != TIMESTAMPTZOID;
@@ -384,13 +309,12 @@ static bool has_all_values(const Var *column, const Values &values) {
 
 static List *conditions_of_product(const Question *question, const Product *product) {
     List *columns = NIL, *conditions = NIL;
-    for (int i = 0; i < product->ncolumns; i++)
-        if (has_all_values(product->columns[i], product->values[i]))
-            columns = lappend(columns, product->columns[i]);
     ListCell *cell;
-    foreach (cell, conditions_over(question, columns))
-        conditions =
-            lappend(conditions, over_product(static_cast<Node *>(lfirst(cell)), const_cast<Product *>(product)));
+    foreach (cell, product->columns)
+        if (has_all_values(lfirst_node(Var, cell), product->values[foreach_current_index(cell)]))
+            columns = lappend(columns, lfirst(cell));
+    for (auto *one : border::each<Node>(conditions_over(question, columns)))
+        conditions = lappend(conditions, over_product(one, product));
     return conditions;
 }
 
@@ -438,7 +362,7 @@ static bool add_image(ColumnRanges *columns, const Question *question, int key, 
     const auto take = [](const Datum *value, const bool *isnull, void *all) {
         add_copy(static_cast<Values *>(all), *value, *isnull);
     };
-    evaluate_product(&product, question, keys, describe(&product), take, values);
+    evaluate_product(&product, question, keys, take, values);
     return true;
 }
 
@@ -446,18 +370,17 @@ static bool add_image(ColumnRanges *columns, const Question *question, int key, 
 
 // Adds keys that share a column with these, until there are none; those of public tables have the tuples of their rows.
 static List *keys_beside(const Question *question, int first, const List *folded) {
-    List *keys = list_make1_int(first), *columns = columns_of(static_cast<Node *>(list_nth(folded, first)));
+    List *keys = list_make1_int(first), *shared = list_make1(list_nth(folded, first));
     for (int key = 0; key < question->leaf->nkeys; key++) {
         auto *expression = static_cast<Node *>(list_nth(folded, key));
-        if (list_member_int(keys, key) || list_intersection(columns, columns_of(expression)) == NIL)
+        if (list_member_int(keys, key) || !share_a_column(as_node(shared), expression))
             continue;
         keys = lappend_int(keys, key);
-        columns = list_concat(columns, columns_of(expression));
+        shared = lappend(shared, expression);
         key = -1;
     }
-    ListCell *cell;
-    foreach (cell, columns) {
-        const query::Source *source = query::source_of(question->leaf, lfirst_node(Var, cell)->varno);
+    for (auto *column : border::each<Var>(columns_of(as_node(shared)))) {
+        const query::Source *source = query::source_of(question->leaf, column->varno);
         if (source != nullptr && source->is_public)
             return list_make1_int(first);
     }
@@ -481,16 +404,9 @@ struct Tuples {
 
 static void add_tuple(const Datum *values, const bool *nulls, void *context) {
     auto *tuples = static_cast<const Tuples *>(context);
-    int64 place = 0;
-    ListCell *cell;
-    foreach (cell, tuples->found->keys) {
-        const int i = foreach_current_index(cell), key = lfirst_int(cell);
-        const int at = tuples->question->domains[key].find(values[i], nulls[i]);
-        if (at < 0)
-            return;
-        place += at * tuples->strides[key];
-    }
-    tuples->found->places.at[tuples->found->places.n++] = place;
+    Places *places = &tuples->found->places;
+    places->at[places->n] = place_of_values(tuples->question, tuples->strides, tuples->found->keys, values, nulls);
+    places->n += places->at[places->n] >= 0;
 }
 
 static KeyTuples *tuples_of_keys(ColumnRanges *columns, const Question *question, List *keys, const List *folded) {
@@ -503,9 +419,9 @@ static KeyTuples *tuples_of_keys(ColumnRanges *columns, const Question *question
     if (over == NIL)
         return nullptr;
     auto *found = static_cast<KeyTuples *>(palloc(sizeof(KeyTuples)));
-    *found = {keys, {static_cast<int64 *>(palloc(sizeof(int64) * (product.size + 1))), 0}};
+    *found = {keys, no_places(product.size)};
     Tuples tuples = {question, strides_of(question), found};
-    evaluate_product(&product, question, over, describe(&product), add_tuple, &tuples);
+    evaluate_product(&product, question, over, add_tuple, &tuples);
     sort_places(&found->places);
     return found;
 }

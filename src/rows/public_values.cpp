@@ -244,20 +244,35 @@ const int64 *strides_of(const Question *question) {
     return strides;
 }
 
-// Returns how much a tuple adds to a place; row < 0: NULL everywhere. -1: a value is in none of the domains.
-static int64 place_of_tuple(const Question *question, const int64 *strides, const List *keys, int64 row) {
+int64 place_of_values(const Question *question, const int64 *strides, const List *keys, const Datum *values,
+                      const bool *nulls) {
     int64 place = 0;
     ListCell *cell;
     foreach (cell, keys) {
-        const int key = lfirst_int(cell);
-        bool isnull = true;
-        Datum value = row < 0 ? Datum(0) : border::Spi::value(row, foreach_current_index(cell) + 1, &isnull);
-        const int at = question->domains[key].find(value, isnull);
+        const int i = foreach_current_index(cell), key = lfirst_int(cell);
+        const int at = question->domains[key].find(values[i], nulls[i]);
         if (at < 0)
             return -1;
         place += at * strides[key];
     }
     return place;
+}
+
+// Adds the place of a tuple; row < 0: NULL everywhere.
+static void add_tuple(const Question *question, const int64 *strides, const List *keys, int64 row, Places *places) {
+    auto *values = static_cast<Datum *>(palloc0(sizeof(Datum) * list_length(keys)));
+    auto *nulls = static_cast<bool *>(palloc(sizeof(bool) * list_length(keys)));
+    for (int i = 0; i < list_length(keys); i++) {
+        nulls[i] = row < 0;
+        if (row >= 0)
+            values[i] = border::Spi::value(row, i + 1, &nulls[i]);
+    }
+    places->at[places->n] = place_of_values(question, strides, keys, values, nulls);
+    places->n += places->at[places->n] >= 0;
+}
+
+Places no_places(int64 room) {
+    return {static_cast<int64 *>(palloc(sizeof(int64) * (room + 1))), 0};
 }
 
 void sort_places(Places *places) {
@@ -267,30 +282,30 @@ void sort_places(Places *places) {
 
 static Places tuples_of_source(const catalog::Reading &reading, const Question *question, const int64 *strides,
                                const Source &source, const List *keys) {
-    Places found = {static_cast<int64 *>(palloc(sizeof(int64) * (max_coordinates + 1))), 0};
+    Places found = no_places(max_coordinates + 1);
     border::SettingsScope settings = border::SettingsScope::enter();
     border::Spi spi = border::Spi::connect();
     const uint64 n = look(spi, &reading, source.source->reader, tuples_query(question, source, keys));
     const bool fits = n <= static_cast<uint64>(max_coordinates);
     for (uint64 i = 0; fits && i < n; i++)
-        if (const int64 place = place_of_tuple(question, strides, keys, static_cast<int64>(i)); place >= 0)
-            found.at[found.n++] = place;
+        add_tuple(question, strides, keys, static_cast<int64>(i), &found);
     spi.finish();
     settings.leave();
     if (!fits)
         return Places{nullptr, 0};
     if (source.source->nullable)
-        if (const int64 nowhere = place_of_tuple(question, strides, keys, -1); nowhere >= 0)
-            found.at[found.n++] = nowhere;
+        add_tuple(question, strides, keys, -1, &found);
     sort_places(&found);
     return found;
 }
 
 static Places values_of_key(const Question *question, const int64 *strides, int key) {
     const int count = question->domains[key].count;
-    Places values = {static_cast<int64 *>(palloc(sizeof(int64) * (count + 1))), count};
-    for (int i = 0; i < count; i++)
-        values.at[i] = i * strides[key];
+    Places values = no_places(count);
+    while (values.n < count) {
+        values.at[values.n] = values.n * strides[key];
+        values.n++;
+    }
     return values;
 }
 
@@ -298,7 +313,7 @@ static Places values_of_key(const Question *question, const int64 *strides, int 
 static Places product_of(const Places &all, const Places &more) {
     if (all.at == nullptr || more.at == nullptr || all.n * more.n > most_tuples)
         return Places{nullptr, 0};
-    Places product = {static_cast<int64 *>(palloc(sizeof(int64) * (all.n * more.n + 1))), 0};
+    Places product = no_places(all.n * more.n);
     for (int64 i = 0; i < all.n; i++)
         for (int64 j = 0; j < more.n; j++)
             product.at[product.n++] = all.at[i] + more.at[j];

@@ -40,8 +40,12 @@ struct KeyTuples {
     List *keys; // numbers
     Places places;
 };
+Places no_places(int64 room);
 // Per key, how far a place is from that of its next value.
 const int64 *strides_of(const Question *question);
+// Returns what the values of these keys add to a place; -1: one is in no domain.
+int64 place_of_values(const Question *question, const int64 *strides, const List *keys, const Datum *values,
+                      const bool *nulls);
 void sort_places(Places *places); // and leaves repetitions out
 
 // Question::looked_up: of groups, bounds and limits. What was charged with some of them is not drawn with others.

@@ -1,107 +1,55 @@
 #include "rows/visible_groups.hpp"
 
-#include <algorithm>
-
 #include "border/each.hpp"
 #include "border/refuse.hpp"
 #include "border/scope.hpp"
-#include "border/walk.hpp"
+#include "rows/listed_values.hpp"
 #include "rows/narrowed.hpp"
 
 namespace dp::rows {
 
-// ---- conditions on keys alone --------------------------------------------------------------------------------------
-
-namespace {
-struct Keys {
-    const Question *question;
-    bool others; // a column was met that is in no key
-    List *met;   // Node *: keys
-};
-} // namespace
-
-// A key becomes a column, by its number among the keys.
-static Node *keys_as_columns(Node *node, void *context) {
-    auto *keys = static_cast<Keys *>(context);
-    if (node == nullptr)
-        return nullptr;
-    for (int i = 0; i < keys->question->leaf->nkeys; i++)
-        if (equal(node, keys->question->keys[i])) {
-            const query::Key &key = keys->question->leaf->keys[i];
-            keys->met = lappend(keys->met, keys->question->keys[i]);
-            return reinterpret_cast<Node *>(
-                makeVar(1, static_cast<AttrNumber>(i + 1), key.type, key.typmod, key.collation, 0));
-        }
-    keys->others = keys->others || IsA(node, Var);
-    return border::mutate_expression(node, keys_as_columns, context);
-}
-
-// The conjuncts of WHERE, at any depth of AND, that mention keys and no other column. One without any column hides no
+// The conjuncts of WHERE, at any depth of AND, that mention keys and no other column, over these. One without any column hides no
 // group: WHERE false asks for the columns of an answer.
-static List *conditions_on_keys(const Question *question, Node *where) {
+static List *conditions_on_keys(const Question *question, const List *keys) {
     List *conditions = NIL;
-    ListCell *cell;
-    foreach (cell, conjuncts_of(where)) {
-        Keys keys = {question, false, NIL};
-        Node *condition = keys_as_columns(static_cast<Node *>(lfirst(cell)), &keys);
-        bool decides = !keys.others && contain_var_clause(condition);
-        for (auto *one : border::each<Node>(keys.met))
-            decides = decides && is_of_value(static_cast<Node *>(lfirst(cell)), one);
+    for (auto *conjunct : border::each<Node>(conjuncts_of(question->where))) {
+        bool others;
+        Node *condition = over_listed(conjunct, keys, &others);
+        bool decides = !others && contain_var_clause(condition);
+        for (auto *met : border::each<const Var>(pull_var_clause(condition, 0)))
+            decides = decides && is_of_value(conjunct, static_cast<Node *>(list_nth(keys, met->varattno - 1)));
         if (decides)
             conditions = lappend(conditions, condition);
     }
     return conditions;
 }
 
-// ---- evaluating them -----------------------------------------------------------------------------------------------
-
-static void set_keys(const Question *question, int64 place, TupleTableSlot *slot) {
-    ExecClearTuple(slot);
-    memset(slot->tts_isnull, true, sizeof(bool) * slot->tts_tupleDescriptor->natts);
-    for (int i = question->leaf->nkeys - 1; i >= 0; i--) {
-        const KeyDomain &domain = question->domains[i];
-        const int64 at = place % domain.count;
-        slot->tts_values[i] = domain.values[at];
-        slot->tts_isnull[i] = domain.nulls[at];
-        place /= domain.count;
-    }
-    ExecStoreVirtualTuple(slot);
-}
-
 // The groups for which the conditions hold. As in the internal statement, FALSE and NULL exclude.
-static int keep_groups(const Question *question, List *conditions, TupleDesc desc, int64 *kept) {
-    EState *state = CreateExecutorState();
-    ExprContext *context = GetPerTupleExprContext(state);
-    TupleTableSlot *slot = MakeSingleTupleTableSlot(desc, &TTSOpsVirtual);
-    context->ecxt_scantuple = slot;
-    ExprState *test = ExecPrepareQual(conditions, state);
+static int keep_groups(const Question *question, const List *keys, List *conditions, int64 *kept) {
+    auto *listed = static_cast<Listed *>(palloc(sizeof(Listed) * list_length(keys)));
+    for (int i = 0; i < list_length(keys); i++)
+        listed[i] = {question->domains[i].count, question->domains[i].values, question->domains[i].nulls};
+    Trial trial = begin_trial(keys);
+    trial.test = ExecPrepareQual(conditions, trial.state);
     int n = 0;
     for (int group = 0; group < question->ngroups; group++) {
         CHECK_FOR_INTERRUPTS();
         const int64 place = place_of_group(question, group);
-        set_keys(question, place, slot);
-        if (ExecQual(test, context))
+        set_place(trial, listed, place);
+        if (ExecQual(trial.test, GetPerTupleExprContext(trial.state)))
             kept[n++] = place;
-        ResetExprContext(context);
+        ResetPerTupleExprContext(trial.state);
     }
-    ExecDropSingleTupleTableSlot(slot);
-    FreeExecutorState(state);
+    end_trial(trial);
     return n;
 }
 
-// The keys.
-static TupleDesc describe(const Question *question) {
-    TupleDesc desc = CreateTemplateTupleDesc(question->leaf->nkeys);
-    for (int i = 0; i < question->leaf->nkeys; i++) {
-        const query::Key &key = question->leaf->keys[i];
-        TupleDescInitEntry(desc, static_cast<AttrNumber>(i + 1), "key", key.type, key.typmod, 0);
-    }
-    return desc;
-}
-
 void choose_shown(Question *question) {
-    List *conditions = conditions_on_keys(question, question->where);
-    if (question->leaf->nkeys == 0 || (conditions == NIL && question->places == nullptr))
+    List *keys = NIL;
+    for (int i = 0; i < question->leaf->nkeys; i++)
+        keys = lappend(keys, question->keys[i]);
+    List *conditions = conditions_on_keys(question, keys);
+    if (keys == NIL || (conditions == NIL && question->places == nullptr))
         return;
     // Where conditions would take too long the list stays as it is: that says nothing about rows either.
     if (question->places == nullptr &&
@@ -111,7 +59,7 @@ void choose_shown(Question *question) {
     // Under the settings and as the role of the internal statement: the same text means the same there.
     border::SettingsScope settings = border::SettingsScope::enter();
     border::RoleScope role = border::RoleScope::enter(question->settings->owner);
-    question->ngroups = keep_groups(question, conditions, describe(question), kept);
+    question->ngroups = keep_groups(question, keys, conditions, kept);
     question->places = kept;
     role.leave();
     settings.leave();
