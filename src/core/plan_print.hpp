@@ -5,7 +5,7 @@
 
 namespace dp::plan {
 
-// Prints a plan that check() accepts: all parentheses, constants with their types, an alias for each source where a name comes twice.
+// Prints a plan: all parentheses, constants with their types, an alias for each source where a name comes twice.
 // utf8: its texts are; else only what does not show in ASCII is escaped.
 std::string print(const Plan &plan, bool utf8 = true);
 // Prints what a measure takes, as it stands there.

@@ -50,10 +50,8 @@ enum class Op : std::uint8_t {
     any_of,     // operator `name` holds for one element of an array
     all_of,     // or for all
 };
-constexpr Op last_op = Op::all_of;
 
 enum Test : std::uint32_t { is_null, is_not_null, is_true, is_not_true, is_false, is_not_false, is_unknown, is_not_unknown };
-constexpr std::uint32_t tests = is_not_unknown + 1;
 
 struct Node {
     Op op = Op::constant;
@@ -122,7 +120,6 @@ struct PerPerson {
 };
 
 enum class Kind : std::uint8_t { rows, present, people, values, sum, pair, triple, products, moments, quantile };
-constexpr Kind last_kind = Kind::quantile;
 
 struct Measure {
     Kind kind = Kind::rows;
@@ -142,12 +139,11 @@ struct Plan {
     std::vector<Measure> measures; // in the order of their bytes
 };
 
-constexpr std::uint32_t most_sources = 15;
 constexpr std::int64_t fraction_one = 1000000000;
 
 // ---- bytes ---------------------------------------------------------------------------------------------------------
 
-// Raised for bytes that are no plan.
+// Raised for what is no plan.
 struct InvalidPlan : std::runtime_error {
     using std::runtime_error::runtime_error;
 };
@@ -156,15 +152,6 @@ std::string encode(const Plan &plan);
 std::string encode(const Measure &measure);
 std::string encode(const Aggregate &aggregate);
 std::string encode(const Column &column);
-
-// Whether the node is this column.
-bool is_column(const Node &node, const Column &column);
-
-// Reads a plan. encode() of it is the same bytes. Errors: InvalidPlan, in time and memory linear in their number.
-Plan decode(std::string_view bytes);
-
-// Checks what the types of the fields do not say: that expressions are whole, and that numbers name something. Errors: InvalidPlan.
-void check(const Plan &plan);
 
 // Returns for each node where its first operand's subtree begins. Errors: InvalidPlan for nodes that are no single expression.
 std::vector<std::size_t> beginnings(const Expression &expression);

@@ -364,13 +364,6 @@ const plan::Plan *plan_of(const query::Leaf *leaf, const std::vector<privacy::Me
     const Builder builder = {leaf, border::context_new<plan::Plan>()};
     add_rows(builder);
     *order = add_measures(builder, measures);
-#ifdef USE_ASSERT_CHECKING
-    border::core([&] {
-        const std::string bytes = plan::encode(*builder.plan);
-        if (plan::encode(plan::decode(bytes)) != bytes)
-            throw plan::InvalidPlan("a plan is read as another one");
-    });
-#endif
     return builder.plan;
 }
 
