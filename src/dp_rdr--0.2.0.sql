@@ -250,100 +250,65 @@ CREATE TABLE dp_rdr.odometer (
     id                    uuid PRIMARY KEY,       -- privacy_domain.id
     relation_name         text NOT NULL,          -- qualified, as of the last charge
     owner                 dp_rdr.role NOT NULL,   -- the controller, as of the last charge or dp_protect
-    public_epsilon        numeric NOT NULL DEFAULT 0,
-    public_delta          numeric NOT NULL DEFAULT 0,
-    public_releases       bigint NOT NULL DEFAULT 0,
-    public_denials        bigint NOT NULL DEFAULT 0,
-    conditional_epsilon   numeric NOT NULL DEFAULT 0,
-    conditional_delta     numeric NOT NULL DEFAULT 0,
-    conditional_releases  bigint NOT NULL DEFAULT 0,
-    conditional_denials   bigint NOT NULL DEFAULT 0,
+    public_releases          bigint NOT NULL DEFAULT 0,
+    public_denials           bigint NOT NULL DEFAULT 0,
+    public_delta_before      numeric NOT NULL DEFAULT 0,   -- the sum of delta when the epoch began
+    conditional_releases     bigint NOT NULL DEFAULT 0,
+    conditional_denials      bigint NOT NULL DEFAULT 0,
+    conditional_delta_before numeric NOT NULL DEFAULT 0,
     head                  bytea NOT NULL DEFAULT '\x', -- hash of the last ledger row
-    -- Of the epoch, by account: charges in rho, what the pure ones among them are in epsilon, whether there is another; and
-    -- the sums of epsilon and delta when the epoch began.
-    public_rho                 numeric NOT NULL DEFAULT 0,
-    public_pure                numeric NOT NULL DEFAULT 0,
-    public_rho_only            boolean NOT NULL DEFAULT false,
-    public_epsilon_before      numeric NOT NULL DEFAULT 0,
-    public_delta_before        numeric NOT NULL DEFAULT 0,
-    conditional_rho            numeric NOT NULL DEFAULT 0,
-    conditional_pure           numeric NOT NULL DEFAULT 0,
-    conditional_rho_only       boolean NOT NULL DEFAULT false,
-    conditional_epsilon_before numeric NOT NULL DEFAULT 0,
-    conditional_delta_before   numeric NOT NULL DEFAULT 0,
-    epoch                      integer NOT NULL DEFAULT 0,
     -- The largest totals in force at any public charge of an epoch under zcdp; NULL before the first.
-    claim_epsilon              numeric,           -- NULL as well where there is no total
-    claim_conversion           numeric,
-    claim_mechanisms           numeric,
-    claim_target               numeric,
-    conditional_conversion     numeric,           -- the same of conditional charges
-    -- Which period the sums of an account belong to, and what of them is charged in it. NULL: the last charge was in none.
-    public_period_kind         text,
-    public_period_start        timestamptz,
-    public_period_epsilon      numeric NOT NULL DEFAULT 0,
-    public_period_delta        numeric NOT NULL DEFAULT 0,
-    conditional_period_kind    text,
-    conditional_period_start   timestamptz,
-    conditional_period_epsilon numeric NOT NULL DEFAULT 0,
-    conditional_period_delta   numeric NOT NULL DEFAULT 0,
-    -- Where the table has a partition the sums of the public account are those of the cell that has most, of each by itself. `most`: how
-    -- much of them was not charged to all cells; the rest was, and of what has no column above it is `all`.
-    partition                  integer NOT NULL DEFAULT 0, -- version of the partition that the cells belong to
-    begun                      bigint NOT NULL DEFAULT 0,  -- the last cell that has begun,
-    founded                    bigint NOT NULL DEFAULT 0,  -- and that had when the partition came into force
-    most_epsilon               numeric NOT NULL DEFAULT 0,
-    most_delta                 numeric NOT NULL DEFAULT 0,
-    most_epsilon_epoch         numeric NOT NULL DEFAULT 0,
-    most_delta_epoch           numeric NOT NULL DEFAULT 0,
-    most_rho                   numeric NOT NULL DEFAULT 0,
-    most_pure                  numeric NOT NULL DEFAULT 0,
-    most_rho_only              bigint NOT NULL DEFAULT 0,
-    all_epsilon_epoch          numeric NOT NULL DEFAULT 0,
-    all_delta_epoch            numeric NOT NULL DEFAULT 0,
-    all_rho_only               bigint NOT NULL DEFAULT 0
+    claim_epsilon          numeric,               -- NULL as well where there is no total
+    claim_conversion       numeric,
+    claim_mechanisms       numeric,
+    claim_target           numeric,
+    conditional_conversion numeric,               -- the same of conditional charges
+    partition             integer NOT NULL DEFAULT 0, -- version of the partition that the cells belong to
+    begun                 bigint NOT NULL DEFAULT 0,  -- the last cell that has begun,
+    founded               bigint NOT NULL DEFAULT 0   -- and that had when the partition came into force
 );
 COMMENT ON TABLE dp_rdr.odometer IS 'running totals of every protected table';
 
--- Charges under one policy, whoever of the grantee''s members asked.
+-- Charges under one policy, whoever of the grantee's members asked.
 CREATE TABLE dp_rdr.odometer_share (
-    id                  uuid NOT NULL,            -- privacy_domain.id
-    grantee             text NOT NULL,            -- role name
-    public_epsilon      numeric NOT NULL DEFAULT 0,
-    public_delta        numeric NOT NULL DEFAULT 0,
-    conditional_epsilon numeric NOT NULL DEFAULT 0,
-    conditional_delta   numeric NOT NULL DEFAULT 0,
-    epoch                integer NOT NULL DEFAULT 0, -- that what follows belongs to, as in odometer
-    public_rho           numeric NOT NULL DEFAULT 0,
-    public_pure          numeric NOT NULL DEFAULT 0,
-    public_rho_only      boolean NOT NULL DEFAULT false,
-    conditional_rho      numeric NOT NULL DEFAULT 0,
-    conditional_pure     numeric NOT NULL DEFAULT 0,
-    conditional_rho_only boolean NOT NULL DEFAULT false,
-    public_epsilon_before      numeric NOT NULL DEFAULT 0,
-    conditional_epsilon_before numeric NOT NULL DEFAULT 0,
-    -- As in odometer:
-    public_period_kind         text,
-    public_period_start        timestamptz,
-    public_period_epsilon      numeric NOT NULL DEFAULT 0,
-    public_period_delta        numeric NOT NULL DEFAULT 0,
-    conditional_period_kind    text,
-    conditional_period_start   timestamptz,
-    conditional_period_epsilon numeric NOT NULL DEFAULT 0,
-    conditional_period_delta   numeric NOT NULL DEFAULT 0,
-    most_epsilon               numeric NOT NULL DEFAULT 0,
-    most_delta                 numeric NOT NULL DEFAULT 0,
-    most_epsilon_epoch         numeric NOT NULL DEFAULT 0,
-    most_delta_epoch           numeric NOT NULL DEFAULT 0,
-    most_rho                   numeric NOT NULL DEFAULT 0,
-    most_pure                  numeric NOT NULL DEFAULT 0,
-    most_rho_only              bigint NOT NULL DEFAULT 0,
-    all_epsilon_epoch          numeric NOT NULL DEFAULT 0,
-    all_delta_epoch            numeric NOT NULL DEFAULT 0,
-    all_rho_only               bigint NOT NULL DEFAULT 0,
+    id      uuid NOT NULL,                        -- privacy_domain.id
+    grantee text NOT NULL,                        -- role name
     PRIMARY KEY (id, grantee)
 );
 COMMENT ON TABLE dp_rdr.odometer_share IS 'running totals of every protected table by the grantee of the policy';
+
+-- Sums of both, by account: of all charges; of the epoch, charges in rho, what the pure ones among them are in epsilon, whether there is
+-- another; the sum of epsilon when it began. Then which period the sums belong to, and what of them is charged in it; NULL: the last
+-- charge was in none.
+SELECT dp_rdr.run(format($$
+ALTER TABLE dp_rdr.%1$s
+    ADD %2$s_epsilon        numeric NOT NULL DEFAULT 0,
+    ADD %2$s_delta          numeric NOT NULL DEFAULT 0,
+    ADD %2$s_rho            numeric NOT NULL DEFAULT 0,
+    ADD %2$s_pure           numeric NOT NULL DEFAULT 0,
+    ADD %2$s_rho_only       boolean NOT NULL DEFAULT false,
+    ADD %2$s_epsilon_before numeric NOT NULL DEFAULT 0,
+    ADD %2$s_period_kind    text,
+    ADD %2$s_period_start   timestamptz,
+    ADD %2$s_period_epsilon numeric NOT NULL DEFAULT 0,
+    ADD %2$s_period_delta   numeric NOT NULL DEFAULT 0$$, t.name, a.name))
+FROM unnest('{odometer,odometer_share}'::text[]) t (name), unnest('{public,conditional}'::text[]) a (name);
+-- Where the table has a partition the sums of the public account are those of the cell that has most, of each by itself. `most`: how
+-- much of them was not charged to all cells; the rest was, and of what has no column above it is `all`.
+SELECT dp_rdr.run(format($$
+ALTER TABLE dp_rdr.%1$s
+    ADD epoch              integer NOT NULL DEFAULT 0,
+    ADD most_epsilon       numeric NOT NULL DEFAULT 0,
+    ADD most_delta         numeric NOT NULL DEFAULT 0,
+    ADD most_epsilon_epoch numeric NOT NULL DEFAULT 0,
+    ADD most_delta_epoch   numeric NOT NULL DEFAULT 0,
+    ADD most_rho           numeric NOT NULL DEFAULT 0,
+    ADD most_pure          numeric NOT NULL DEFAULT 0,
+    ADD most_rho_only      bigint NOT NULL DEFAULT 0,
+    ADD all_epsilon_epoch  numeric NOT NULL DEFAULT 0,
+    ADD all_delta_epoch    numeric NOT NULL DEFAULT 0,
+    ADD all_rho_only       bigint NOT NULL DEFAULT 0$$, t.name))
+FROM unnest('{odometer,odometer_share}'::text[]) t (name);
 
 -- Sums beside what was charged to all cells: of a cell and those behind it, up to the next row; before the first row there are none. The row
 -- with the largest number is for cells to come: with all that was charged to them. Those of an epoch are 0 when another begins.
@@ -543,25 +508,66 @@ COMMENT ON FUNCTION dp_verify_ledger IS
     'to its totals; a warning names the first misfit';
 
 -- ---------------------------------------------------------------------------------------------------------------------
+-- Functions that statements of the extension's own call.
+-- ---------------------------------------------------------------------------------------------------------------------
+
+CREATE TYPE dp_rdr.part AS (part bytea, amount bigint);
+COMMENT ON TYPE dp_rdr.part IS 'what a unit adds to one coordinate of a group';
+SELECT dp_rdr.run(format('CREATE FUNCTION dp_rdr.%1$s%2$s LANGUAGE C %3$s AS ''MODULE_PATHNAME'', ''dp_%1$s'';'
+                         'COMMENT ON FUNCTION dp_rdr.%1$s IS %4$L', f.name, f.signature, f.attributes, f.comment))
+FROM (VALUES
+    -- Steps of the aggregate cells.
+    ('cells_step', '(internal, bytea, VARIADIC "any") RETURNS internal', 'IMMUTABLE PARALLEL SAFE', 'transition function of cells'),
+    ('cells_combine', '(internal, internal) RETURNS internal', 'IMMUTABLE PARALLEL SAFE', 'combine function of cells'),
+    ('cells_serialize', '(internal) RETURNS bytea', 'IMMUTABLE STRICT PARALLEL SAFE', 'serialization function of cells'),
+    ('cells_deserialize', '(bytea, internal) RETURNS internal', 'IMMUTABLE STRICT PARALLEL SAFE', 'deserialization function of cells'),
+    ('cells_final', '(internal) RETURNS bytea', 'IMMUTABLE PARALLEL SAFE', 'final function of cells'),
+    -- Where Citus keeps the rows, sum(bigint) adds up the points of each row; where those of each unit are in one shard, their parts.
+    ('point', '(spec bytea, coordinate integer, VARIADIC arguments "any") RETURNS bigint', 'IMMUTABLE PARALLEL SAFE',
+     'what a row adds to one coordinate of a specification'),
+    ('cell', '(spec bytea, value "any") RETURNS integer', 'IMMUTABLE STRICT PARALLEL SAFE', 'the cell of a grid that a value is in'),
+    ('parts', '(spec bytea, brought bytea) RETURNS SETOF dp_rdr.part', 'IMMUTABLE STRICT PARALLEL SAFE ROWS 2',
+     'what a unit brings, as cells has added it up, clipped'),
+    -- Partitions on other servers are asked by them whether they are there and fit, before a charge.
+    ('is_other_node', '(facts text) RETURNS boolean', 'IMMUTABLE PARALLEL SAFE',
+     'false, or an error if this server has another dp_rdr or encoding than the one that asks'),
+    ('is_other_column_support', '(internal) RETURNS internal', '', 'planner support of is_other_column'),
+    ('is_other_column', '(type text, "column" "any") RETURNS boolean', 'IMMUTABLE PARALLEL SAFE SUPPORT dp_rdr.is_other_column_support',
+     'false, or an error if the column is of another type than the one that is asked for'),
+    -- Keys of groups, before they are hashed, compared and shown; what a unit brings that may have several rows.
+    ('canonical', '(key anyelement, typmod integer) RETURNS anyelement', 'IMMUTABLE STRICT PARALLEL SAFE',
+     'the one spelling of a group key that is shown; NULL for one of more than 1,000 bytes'),
+    ('is_short', '(key anyelement) RETURNS boolean', 'IMMUTABLE STRICT PARALLEL SAFE', 'whether a group key has at most 1,000 bytes'),
+    ('value_digest', '(value anyelement) RETURNS uuid', 'IMMUTABLE STRICT PARALLEL SAFE',
+     '128 bits that equal values have in common, for count(DISTINCT x)'),
+    ('only_value_step', '(anyelement, anyelement) RETURNS anyelement', 'IMMUTABLE STRICT PARALLEL SAFE',
+     'transition and combine function of only_value'),
+    -- For answers.
+    ('release_support', '(internal) RETURNS internal', '', 'planner support of release: how many rows it has'),
+    ('as_interval', '(seconds numeric) RETURNS interval', 'IMMUTABLE STRICT PARALLEL SAFE',
+     'days of 24 hours and the rest: what an answer in seconds shows of an average or sum of intervals'),
+    ('recognised', '(epsilon float8, rho float8, delta float8) RETURNS float8', 'IMMUTABLE STRICT PARALLEL SAFE',
+     'of 100 people, how many the best attack recognises by answers of this loss, if it is wrong about 1 of 100 others'),
+    -- For dp_audit, dp_settings and dp_draft.
+    ('is_facade', '(view oid, relation oid) RETURNS boolean', 'STABLE STRICT', 'whether a view has the rule of a restricted view over the table'),
+    ('facade_fault', '(view oid, relation oid) RETURNS text', 'STRICT',
+     'why no query on a restricted view can be answered, and below it a hint; NULL if it can'),
+    ('public_fault', '(relation oid, protected oid) RETURNS text', 'STRICT',
+     'why no query that reads a public table can be answered, and below it a hint; NULL if it can'),
+    ('ledger_fault', '(id uuid, "full" boolean DEFAULT false) RETURNS text', 'STRICT',
+     'the first misfit of a ledger behind the row that was verified last, or of its totals; NULL if there is none'),
+    ('budget', '(relation oid, OUT name text, OUT used numeric, OUT total numeric, OUT percent integer, OUT period_end text) RETURNS SETOF record', 'STRICT ROWS 3',
+     'what public charges have used of each total of a protected table; without a total, what the conditional account has spent'),
+    ('draft_check', '("constraint" oid, OUT groups text[], OUT lower text, OUT upper text) RETURNS record', 'STABLE STRICT',
+     'which values, or which bounds of them, a CHECK on one column permits'),
+    ('draft_fault', '(relation oid, owner oid) RETURNS text', 'STRICT',
+     'why a table cannot be protected beside others of that owner; NULL if it can'),
+    ('draft_shown', '(type oid) RETURNS boolean', 'STABLE STRICT', 'whether a restricted view can show columns of the type')) f (name, signature, attributes, comment);
+
+-- ---------------------------------------------------------------------------------------------------------------------
 -- Aggregates of the internal statement. Transition states are internal: nobody can read one, or build an aggregate of
 -- his own on these functions.
 -- ---------------------------------------------------------------------------------------------------------------------
-
-CREATE FUNCTION dp_rdr.cells_step(internal, bytea, VARIADIC "any")
-    RETURNS internal LANGUAGE C IMMUTABLE PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_cells_step';
-COMMENT ON FUNCTION dp_rdr.cells_step IS 'transition function of cells';
-CREATE FUNCTION dp_rdr.cells_combine(internal, internal)
-    RETURNS internal LANGUAGE C IMMUTABLE PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_cells_combine';
-COMMENT ON FUNCTION dp_rdr.cells_combine IS 'combine function of cells';
-CREATE FUNCTION dp_rdr.cells_serialize(internal)
-    RETURNS bytea LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_cells_serialize';
-COMMENT ON FUNCTION dp_rdr.cells_serialize IS 'serialization function of cells';
-CREATE FUNCTION dp_rdr.cells_deserialize(bytea, internal)
-    RETURNS internal LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_cells_deserialize';
-COMMENT ON FUNCTION dp_rdr.cells_deserialize IS 'deserialization function of cells';
-CREATE FUNCTION dp_rdr.cells_final(internal)
-    RETURNS bytea LANGUAGE C IMMUTABLE PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_cells_final';
-COMMENT ON FUNCTION dp_rdr.cells_final IS 'final function of cells';
 
 -- FINALFUNC_MODIFY keeps it from being used as a window function, where every row would be an answer of its own. SSPACE: of three
 -- sums, or of a unit with one group.
@@ -573,45 +579,6 @@ CREATE AGGREGATE dp_rdr.cells(spec bytea, VARIADIC arguments "any") (
 COMMENT ON AGGREGATE dp_rdr.cells(bytea, "any") IS
     'exact sums of what rows add to the coordinates of a specification; of one unit by group, as they are before they are clipped';
 
--- Where Citus keeps the rows, sum(bigint) adds up the points of each row.
-CREATE FUNCTION dp_rdr.point(spec bytea, coordinate integer, VARIADIC arguments "any")
-    RETURNS bigint LANGUAGE C IMMUTABLE PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_point';
-COMMENT ON FUNCTION dp_rdr.point IS 'what a row adds to one coordinate of a specification';
-CREATE FUNCTION dp_rdr.cell(spec bytea, value "any")
-    RETURNS integer LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_cell';
-COMMENT ON FUNCTION dp_rdr.cell IS 'the cell of a grid that a value is in';
--- Where Citus keeps the rows of units, those of each unit in one shard, sum(bigint) adds up their parts.
-CREATE TYPE dp_rdr.part AS (part bytea, amount bigint);
-COMMENT ON TYPE dp_rdr.part IS 'what a unit adds to one coordinate of a group';
-CREATE FUNCTION dp_rdr.parts(spec bytea, brought bytea)
-    RETURNS SETOF dp_rdr.part LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE ROWS 2 AS 'MODULE_PATHNAME', 'dp_parts';
-COMMENT ON FUNCTION dp_rdr.parts IS 'what a unit brings, as cells has added it up, clipped';
--- Partitions on other servers are asked by it whether they are there and fit, before a charge.
-CREATE FUNCTION dp_rdr.is_other_node(facts text)
-    RETURNS boolean LANGUAGE C IMMUTABLE PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_is_other_node';
-COMMENT ON FUNCTION dp_rdr.is_other_node IS 'false, or an error if this server has another dp_rdr or encoding than the one that asks';
-CREATE FUNCTION dp_rdr.is_other_column_support(internal)
-    RETURNS internal LANGUAGE C AS 'MODULE_PATHNAME', 'dp_is_other_column_support';
-COMMENT ON FUNCTION dp_rdr.is_other_column_support IS 'planner support of is_other_column';
-CREATE FUNCTION dp_rdr.is_other_column(type text, "column" "any")
-    RETURNS boolean LANGUAGE C IMMUTABLE PARALLEL SAFE SUPPORT dp_rdr.is_other_column_support AS 'MODULE_PATHNAME', 'dp_is_other_column';
-COMMENT ON FUNCTION dp_rdr.is_other_column IS 'false, or an error if the column is of another type than the one that is asked for';
-
--- Keys of groups, before they are hashed, compared and shown.
-CREATE FUNCTION dp_rdr.canonical(key anyelement, typmod integer)
-    RETURNS anyelement LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_canonical';
-COMMENT ON FUNCTION dp_rdr.canonical IS 'the one spelling of a group key that is shown; NULL for one of more than 1,000 bytes';
-CREATE FUNCTION dp_rdr.is_short(key anyelement)
-    RETURNS boolean LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_is_short';
-COMMENT ON FUNCTION dp_rdr.is_short IS 'whether a group key has at most 1,000 bytes';
-
--- What a unit brings to a query, where it may have several rows.
-CREATE FUNCTION dp_rdr.value_digest(value anyelement)
-    RETURNS uuid LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_value_digest';
-COMMENT ON FUNCTION dp_rdr.value_digest IS '128 bits that equal values have in common, for count(DISTINCT x)';
-CREATE FUNCTION dp_rdr.only_value_step(anyelement, anyelement)
-    RETURNS anyelement LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_only_value_step';
-COMMENT ON FUNCTION dp_rdr.only_value_step IS 'transition and combine function of only_value';
 CREATE AGGREGATE dp_rdr.only_value(value anyelement) (
     SFUNC = dp_rdr.only_value_step, STYPE = anyelement, COMBINEFUNC = dp_rdr.only_value_step, PARALLEL = SAFE);
 COMMENT ON AGGREGATE dp_rdr.only_value(anyelement) IS 'of a column that is the same in all rows of one unit, its value as it is stored';
@@ -634,7 +601,6 @@ CREATE FUNCTION dp_rdr.total_functions(OUT call text, OUT function regprocedure,
     RETURNS SETOF record LANGUAGE C STABLE PARALLEL SAFE ROWS 560 AS 'MODULE_PATHNAME', 'dp_total_functions';
 COMMENT ON FUNCTION dp_rdr.total_functions IS
     'functions and casts that may be applied to the columns of a restricted view; which arguments must be constants, and why no row can make them fail';
-
 
 -- The processes that read rows for analysts, for an administrator to look at (doc/operations.md).
 CREATE FUNCTION dp_rdr.keepers(OUT pid integer, OUT state text, OUT charges bigint, OUT commits bigint)
@@ -766,29 +732,16 @@ COMMENT ON FUNCTION dp_refresh IS
 CREATE FUNCTION dp_unprotect(view regclass) RETURNS void LANGUAGE C AS 'MODULE_PATHNAME';
 COMMENT ON FUNCTION dp_unprotect IS 'drops a restricted view and its policies; the ledger stays';
 
-CREATE FUNCTION dp_set_bounds(relation regclass, column_name text, lower numeric, upper numeric)
-    RETURNS void LANGUAGE C AS 'MODULE_PATHNAME';
-COMMENT ON FUNCTION dp_set_bounds(regclass, text, numeric, numeric) IS
-    'declares public bounds of a numeric column: values are clamped to them';
-
-CREATE FUNCTION dp_set_bounds(relation regclass, column_name text, lower date, upper date)
-    RETURNS void LANGUAGE C AS 'MODULE_PATHNAME';
-COMMENT ON FUNCTION dp_set_bounds(regclass, text, date, date) IS
-    'declares public bounds of a column of dates or timestamps: expressions of it have bounds, and groups';
-
-CREATE FUNCTION dp_set_bounds(relation regclass, column_name text, lower timestamp, upper timestamp)
-    RETURNS void LANGUAGE C AS 'MODULE_PATHNAME';
-COMMENT ON FUNCTION dp_set_bounds(regclass, text, timestamp, timestamp) IS
-    'declares public bounds of a column of timestamps: expressions of it have bounds, and groups';
-
-CREATE FUNCTION dp_set_bounds(relation regclass, column_name text, lower timestamptz, upper timestamptz)
-    RETURNS void LANGUAGE C AS 'MODULE_PATHNAME';
-COMMENT ON FUNCTION dp_set_bounds(regclass, text, timestamptz, timestamptz) IS
-    'declares public bounds of a column of timestamps with time zone: expressions of it have bounds, and groups';
-
-CREATE FUNCTION dp_set_bounds(relation regclass, column_name text, lower text, upper text)
-    RETURNS void LANGUAGE C AS 'MODULE_PATHNAME';
-COMMENT ON FUNCTION dp_set_bounds(regclass, text, text, text) IS 'declares public bounds of a column, read as values of its type';
+SELECT dp_rdr.run(format('CREATE FUNCTION dp_set_bounds(relation regclass, column_name text, lower %1$s, upper %1$s) '
+                         'RETURNS void LANGUAGE C AS ''MODULE_PATHNAME'', ''dp_set_bounds'';'
+                         'COMMENT ON FUNCTION dp_set_bounds(regclass, text, %1$s, %1$s) IS ''declares public bounds of a %2$s''',
+                         b.type, b.what))
+FROM (VALUES
+    ('numeric', 'numeric column: values are clamped to them'),
+    ('date', 'column of dates or timestamps: expressions of it have bounds, and groups'),
+    ('timestamp', 'column of timestamps: expressions of it have bounds, and groups'),
+    ('timestamptz', 'column of timestamps with time zone: expressions of it have bounds, and groups'),
+    ('text', 'column, read as values of its type')) b (type, what);
 
 CREATE FUNCTION dp_set_groups(relation regclass, column_name text, groups text[]) RETURNS void LANGUAGE C AS 'MODULE_PATHNAME';
 COMMENT ON FUNCTION dp_set_groups IS 'declares the public group keys of a column';
@@ -905,20 +858,6 @@ COMMENT ON FUNCTION dp_requests_channel IS
 CREATE FUNCTION dp_audit(OUT severity text, OUT object text, OUT finding text, OUT remedy text)
     RETURNS SETOF record LANGUAGE C ROWS 20 AS 'MODULE_PATHNAME';
 COMMENT ON FUNCTION dp_audit IS 'what in this database weakens the protection of the tables of the current user, and how to mend it';
-
-CREATE FUNCTION dp_rdr.is_facade(view oid, relation oid)
-    RETURNS boolean LANGUAGE C STABLE STRICT AS 'MODULE_PATHNAME', 'dp_is_facade';
-COMMENT ON FUNCTION dp_rdr.is_facade IS 'whether a view has the rule of a restricted view over the table';
-CREATE FUNCTION dp_rdr.facade_fault(view oid, relation oid)
-    RETURNS text LANGUAGE C STRICT AS 'MODULE_PATHNAME', 'dp_facade_fault';
-COMMENT ON FUNCTION dp_rdr.facade_fault IS 'why no query on a restricted view can be answered, and below it a hint; NULL if it can';
-CREATE FUNCTION dp_rdr.public_fault(relation oid, protected oid)
-    RETURNS text LANGUAGE C STRICT AS 'MODULE_PATHNAME', 'dp_public_fault';
-COMMENT ON FUNCTION dp_rdr.public_fault IS 'why no query that reads a public table can be answered, and below it a hint; NULL if it can';
-CREATE FUNCTION dp_rdr.ledger_fault(id uuid, "full" boolean DEFAULT false)
-    RETURNS text LANGUAGE C STRICT AS 'MODULE_PATHNAME', 'dp_ledger_fault';
-COMMENT ON FUNCTION dp_rdr.ledger_fault IS
-    'the first misfit of a ledger behind the row that was verified last, or of its totals; NULL if there is none';
 
 -- What the keys of the tables tell about persons with many rows, or in two protected tables. A unique index over some of
 -- the referencing columns says that no row is referenced twice; a reference to the table itself says nothing.
@@ -1119,8 +1058,6 @@ CREATE FUNCTION dp_rdr.deny(relation regclass)
     RETURNS SETOF record LANGUAGE C PARALLEL RESTRICTED COST 10000000 AS 'MODULE_PATHNAME';
 COMMENT ON FUNCTION dp_rdr.deny IS 'the rows of a restricted view: always an error';
 
-CREATE FUNCTION dp_rdr.release_support(internal) RETURNS internal LANGUAGE C AS 'MODULE_PATHNAME', 'dp_release_support';
-COMMENT ON FUNCTION dp_rdr.release_support IS 'planner support of release: how many rows it has';
 CREATE FUNCTION dp_rdr.release(leaf text, epsilon numeric, weight float8, within float8, error95 float8, deviations float8,
                                replay boolean, max_rows integer, max_groups integer, max_rows_per_group integer)
     RETURNS SETOF record LANGUAGE C COST 100000 SUPPORT dp_rdr.release_support AS 'MODULE_PATHNAME';
@@ -1132,20 +1069,10 @@ CREATE FUNCTION dp_rdr.release(leaf text, epsilon numeric, weight float8, within
     RETURNS SETOF record LANGUAGE C COST 100000 SUPPORT dp_rdr.release_support AS 'MODULE_PATHNAME';
 COMMENT ON FUNCTION dp_rdr.release(text, numeric, float8, float8, float8, float8, boolean, integer, integer, integer, "any") IS
     'checks, charges, evaluates and answers one leaf of a query with parameters';
-CREATE FUNCTION dp_rdr.as_interval(seconds numeric)
-    RETURNS interval LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_as_interval';
-COMMENT ON FUNCTION dp_rdr.as_interval IS
-    'days of 24 hours and the rest: what an answer in seconds shows of an average or sum of intervals';
 
 -- ---------------------------------------------------------------------------------------------------------------------
 -- Pages: all on one
 -- ---------------------------------------------------------------------------------------------------------------------
-
-CREATE FUNCTION dp_rdr.budget(relation oid, OUT name text, OUT used numeric, OUT total numeric, OUT percent integer,
-                              OUT period_end text)
-    RETURNS SETOF record LANGUAGE C STRICT ROWS 3 AS 'MODULE_PATHNAME', 'dp_budget';
-COMMENT ON FUNCTION dp_rdr.budget IS
-    'what public charges have used of each total of a protected table; without a total, what the conditional account has spent';
 
 -- Returns a bound of a column of this type: days of a date, microseconds of a timestamp. Exact, also where these are no doubles. The
 -- column may have had another type when it was declared, and a domain may be over another one.
@@ -1170,18 +1097,6 @@ CREATE FUNCTION dp_rdr.bound_text(bound numeric, type oid, literal boolean) RETU
     END;
 COMMENT ON FUNCTION dp_rdr.bound_text IS 'a bound of a column as a value of its type, or as a constant of it';
 
-CREATE FUNCTION dp_rdr.recognised(epsilon float8, rho float8, delta float8)
-    RETURNS float8 LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_recognised';
-COMMENT ON FUNCTION dp_rdr.recognised IS
-    'of 100 people, how many the best attack recognises by answers of this loss, if it is wrong about 1 of 100 others';
-CREATE FUNCTION dp_rdr.draft_check("constraint" oid, OUT groups text[], OUT lower text, OUT upper text)
-    RETURNS record LANGUAGE C STABLE STRICT AS 'MODULE_PATHNAME', 'dp_draft_check';
-COMMENT ON FUNCTION dp_rdr.draft_check IS 'which values, or which bounds of them, a CHECK on one column permits';
-CREATE FUNCTION dp_rdr.draft_fault(relation oid, owner oid)
-    RETURNS text LANGUAGE C STRICT AS 'MODULE_PATHNAME', 'dp_draft_fault';
-COMMENT ON FUNCTION dp_rdr.draft_fault IS 'why a table cannot be protected beside others of that owner; NULL if it can';
-CREATE FUNCTION dp_rdr.draft_shown(type oid) RETURNS boolean LANGUAGE C STABLE STRICT AS 'MODULE_PATHNAME', 'dp_draft_shown';
-COMMENT ON FUNCTION dp_rdr.draft_shown IS 'whether a restricted view can show columns of the type';
 CREATE FUNCTION dp_draft(schema regnamespace, unit_table regclass = NULL, people bigint = NULL, preset text = 'team',
                          OUT part text, OUT statement text, OUT open text)
     RETURNS SETOF record LANGUAGE C ROWS 200 AS 'MODULE_PATHNAME';
