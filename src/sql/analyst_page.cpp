@@ -7,7 +7,7 @@
 #include "query/grammar.hpp"
 #include "rows/unit_checks.hpp"
 #include "sql/call_arguments.hpp"
-#include "sql/budget.hpp"
+#include "sql/ledger_pages.hpp"
 #include "sql/explain_page.hpp"
 #include "sql/refusal.hpp"
 #include "sql/result_rows.hpp"

@@ -2,7 +2,7 @@
 
 #include "border/held.hpp"
 #include "catalog/decimals.hpp"
-#include "sql/row_json.hpp"
+#include "sql/result_rows.hpp"
 
 namespace dp::sql {
 

@@ -15,7 +15,6 @@ struct Chapter {
     int nchecks;
 };
 
-extern const Chapter citus_chapter; // for databases where Citus is installed
-extern const Chapter rights_chapter, server_chapter, transport_chapter;
+extern const Chapter rights_chapter, server_chapter;
 
 } // namespace dp::sql

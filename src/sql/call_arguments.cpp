@@ -5,7 +5,7 @@
 #include "privacy/sparse_vector.hpp"
 
 #include "query/asked_limits.hpp"
-#include "sql/own_statements.hpp"
+#include "sql/controller.hpp"
 
 namespace dp::sql {
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "catalog/access.hpp"
+#include "sql/domain_members.hpp"
 
 namespace dp::sql {
 
@@ -22,5 +23,16 @@ void remember_names(Oid view, Oid relation);
 // A condition on the totals o of a domain, for statements whose $2 is a role, and $3 whether a superuser calls: they are that role's. It
 // owns a table of the domain; where none is left, it was the owner at the last charge, or a superuser takes over from one that is gone.
 const char *owned_sql(const char *domain);
+
+struct Identity {
+    const char *id; // of the domain
+    bool odometer;  // has its odometer row
+    bool history;   // had charges or a facade before
+    bool lost;      // and of some of it nobody knows whose total counts it
+    bool known;     // already in protected_table
+};
+
+// unit: null where a row is one. 55000 where an earlier table of this name was asked about with other units, or as another role's.
+Identity find_identity(const catalog::Visit &visit, Oid relation, const Unit *unit);
 
 } // namespace dp::sql

@@ -1,7 +1,6 @@
 // dp_cells: what the cells of a partition have been charged.
 #include "catalog/cell_rows.hpp"
 #include "catalog/described_row.hpp"
-#include "sql/budget.hpp"
 #include "sql/explain_page.hpp"
 #include "sql/ledger_pages.hpp"
 #include "sql/result_rows.hpp"

@@ -13,7 +13,6 @@
 #include "sql/decide_requests.hpp"
 #include "sql/result_rows.hpp"
 #include "sql/role_type.hpp"
-#include "sql/row_json.hpp"
 
 using dp::catalog::run;
 using dp::catalog::Visit;

@@ -152,9 +152,7 @@ DP_FUNCTION(dp_draft_fault) {
             "it belongs to %s: ALTER TABLE %s OWNER TO %s", GetUserNameFromId(catalog::relation_owner(relation), false),
             catalog::qualified_name(relation), quote_identifier(GetUserNameFromId(owner, false))));
     const ErrorData *refusal = refusal_by([&] { (void)catalog::check_protectable(relation); });
-    if (refusal == nullptr)
-        PG_RETURN_NULL();
-    return CStringGetTextDatum(psprintf("%s. %s", refusal->message, refusal->hint == nullptr ? "" : refusal->hint));
+    return text_of_fault(fcinfo, refusal, "%s. %s");
 }
 
 DP_FUNCTION(dp_draft_shown) {

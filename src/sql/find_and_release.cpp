@@ -4,7 +4,7 @@
 #include "release/release.hpp"
 #include "sql/answer.hpp"
 #include "sql/call_arguments.hpp"
-#include "sql/controllers_question.hpp"
+#include "sql/statement_leaves.hpp"
 
 namespace dp::sql {
 

@@ -9,7 +9,7 @@
 #include "release/general_answer.hpp"
 #include "rows/unit_checks.hpp"
 #include "sql/call_arguments.hpp"
-#include "sql/controllers_question.hpp"
+#include "sql/statement_leaves.hpp"
 #include "sql/refusal.hpp"
 #include "sql/risk_rows.hpp"
 

@@ -1,7 +1,8 @@
-// The protected table that a call about its ledger names.
+// The protected table that a call about its ledger names, and how much of its totals is used.
 #pragma once
 
-#include "border/postgres.hpp"
+#include "catalog/odometer.hpp"
+#include "catalog/settings.hpp"
 
 namespace dp::sql {
 
@@ -18,5 +19,17 @@ ProtectedTable controlled_table(Oid argument);
 class ResultRows;
 // Puts a line about the partition of the table, if it has one, with the call that declares it again.
 void put_partition(const ResultRows &rows, const ProtectedTable &table);
+
+struct Budget {
+    privacy::BoundSettings bound;
+    privacy::Odometer odometer; // in the epoch that the settings have come to, and the periods of now
+    catalog::Counts counts;
+};
+
+// Returns the first day after the period that the sums of an account are in (of standing()); null without one.
+const char *end_of_period(const privacy::BoundSettings &bound, const privacy::Spent &spent);
+
+// False: the table is not protected, or has no odometer.
+bool read_budget(Oid relation, Budget *budget);
 
 } // namespace dp::sql

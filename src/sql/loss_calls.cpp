@@ -5,7 +5,6 @@
 #include "sql/call_arguments.hpp"
 #include "sql/loss_ledger.hpp"
 #include "sql/result_rows.hpp"
-#include "sql/row_json.hpp"
 
 namespace dp::sql {
 

@@ -7,13 +7,11 @@
 #include "privacy/rho_bound.hpp"
 #include "rows/touched.hpp"
 #include "release/identity.hpp"
-#include "sql/budget.hpp"
 #include "sql/call_arguments.hpp"
 #include "sql/controller.hpp"
-#include "sql/controllers_question.hpp"
+#include "sql/statement_leaves.hpp"
 #include "sql/ledger_pages.hpp"
 #include "sql/result_rows.hpp"
-#include "sql/row_json.hpp"
 
 namespace dp::sql {
 

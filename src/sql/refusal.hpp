@@ -51,6 +51,13 @@ template <class Step> ErrorData *refusal_by(Step step) {
     return refusal;
 }
 
+// Returns message and hint of a refusal to SQL; NULL without one.
+inline Datum text_of_fault(FunctionCallInfo fcinfo, const ErrorData *refusal, const char *format) {
+    if (refusal == nullptr)
+        PG_RETURN_NULL();
+    return CStringGetTextDatum(psprintf(format, refusal->message, refusal->hint == nullptr ? "" : refusal->hint));
+}
+
 // The error's message alone.
 template <class Step> const char *refusal_of(Step step) {
     ErrorData *refusal = refusal_by(step);

@@ -12,8 +12,8 @@
 #include "release/charge.hpp"
 #include "release/choose.hpp"
 #include "rows/unit_checks.hpp"
-#include "sql/budget.hpp"
-#include "sql/controllers_question.hpp"
+#include "sql/ledger_pages.hpp"
+#include "sql/statement_leaves.hpp"
 #include "sql/report.hpp"
 #include "sql/risk_calls.hpp"
 

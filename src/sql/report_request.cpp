@@ -3,7 +3,7 @@
 #include "border/scope.hpp"
 #include "catalog/decimals.hpp"
 #include "release/resolved.hpp"
-#include "sql/controllers_question.hpp"
+#include "sql/statement_leaves.hpp"
 #include "sql/decide_requests.hpp"
 #include "sql/refusal.hpp"
 #include "sql/report.hpp"

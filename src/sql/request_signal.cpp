@@ -10,7 +10,7 @@
 #include "release/signal.hpp"
 #include "sql/analyst.hpp"
 #include "sql/call_arguments.hpp"
-#include "sql/controllers_question.hpp"
+#include "sql/statement_leaves.hpp"
 #include "sql/refusal.hpp"
 #include "sql/decide_requests.hpp"
 #include "sql/result_rows.hpp"

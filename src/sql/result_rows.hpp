@@ -38,4 +38,18 @@ template <class... T> Datum record(FunctionCallInfo fcinfo, const T &...values) 
     return record_of(fcinfo, catalog::Parameters::of(values...));
 }
 
+// ---- as JSON --------------------------------------------------------------------------------------------------------
+
+// How the columns of a result are shown; made in memory that lives as long as the rows are read.
+struct JsonColumns {
+    TupleDesc desc;
+    FmgrInfo *texts;
+    bool *as_text; // a column of a type that is not the server's own
+};
+
+JsonColumns json_columns(TupleDesc desc);
+// One row as the text of a JSON object.
+char *row_json(const JsonColumns &columns, const Datum *values, const bool *nulls);
+Datum row_jsonb(const JsonColumns &columns, const Datum *values, const bool *nulls);
+
 } // namespace dp::sql

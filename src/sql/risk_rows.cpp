@@ -1,6 +1,6 @@
 // The rows of dp_risk_records and dp_risk_output: records, riskiest first.
 #include "sql/risk_rows.hpp"
-#include "sql/row_json.hpp"
+#include "sql/result_rows.hpp"
 
 namespace dp::sql {
 

@@ -3,7 +3,7 @@
 #include "catalog/facade.hpp"
 #include "catalog/foreign_part.hpp"
 #include "query/condition.hpp"
-#include "sql/budget.hpp"
+#include "sql/ledger_pages.hpp"
 #include "sql/call_arguments.hpp"
 #include "sql/setter.hpp"
 

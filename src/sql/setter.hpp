@@ -2,7 +2,6 @@
 #pragma once
 
 #include "sql/controller.hpp"
-#include "sql/own_statements.hpp"
 
 namespace dp::sql {
 

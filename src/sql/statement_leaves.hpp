@@ -3,6 +3,7 @@
 #pragma once
 
 #include "rows/question.hpp"
+#include "release/ask.hpp"
 
 namespace dp::sql {
 
@@ -22,5 +23,10 @@ Statement cut_statement(const char *text);
 rows::Question *leaf_question(const Statement &statement, privacy::Mechanism mechanism, int leaf);
 // Tells the caller which leaf is which, where there are several.
 void tell_leaves(const Statement &statement);
+
+// Errors: 42501 for anybody but the owner of the table behind the view; those of query::check_leaf and release::prepare.
+rows::Question *controllers_question(const char *text, privacy::Mechanism mechanism);
+// The same of a question that somebody else asks.
+rows::Question *controllers_question(const release::Ask &ask, privacy::Mechanism mechanism);
 
 } // namespace dp::sql

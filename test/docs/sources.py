@@ -41,7 +41,7 @@ USERS = {  # a name, as a regular expression: who may use it
     # Who is a keeper, and who asks under a policy.
     r"\bbecome_keeper\(": "rows/reader keeper/keeper",
     r"\bcheck_reader\(const Question|rows::check_reader\(|^ +check_reader\(question": "rows/reader rows/evaluate risk/leave_one_row_out",
-    r"rows::prepare\(": "release/resolved sql/risk_profile sql/controllers_question",
+    r"rows::prepare\(": "release/resolved sql/risk_profile sql/statement_leaves",
 }
 
 # What begins with the question whether this process may.
@@ -50,7 +50,7 @@ CHECKED = {
     "rows/evaluate.cpp ": r"^void count_rows_of_units\([^{;]*\{\n[^\n]*\n    check_reader\(question\);",
     "risk/leave_one_row_out.cpp": r"^Memo \*leave_one_out\([^{;]*\{\n[^\n]*\n    rows::check_reader\(question\);",
     "release/resolved.cpp": r"question->grantee = policy->grantee_name;",
-    "sql/controllers_question.cpp": r"if \(!border::owns_relation\([^}]*rows::prepare\(",
+    "sql/statement_leaves.cpp": r"if \(!border::owns_relation\([^}]*rows::prepare\(",
 }
 
 

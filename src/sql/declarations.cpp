@@ -1,12 +1,19 @@
-// How many people there are, by declaration, and whether rows of one may be many, as far as keys tell. No row is read.
+// Declarations of a table and its people: how many they are, limits of their rows, public tables, and the end of stored answers. No row is
+// read.
 #include "catalog/co_located.hpp"
+#include "catalog/public_table.hpp"
 #include "sql/call_arguments.hpp"
 #include "sql/domain_members.hpp"
+#include "sql/refusal.hpp"
 #include "sql/setter.hpp"
 
 using dp::catalog::Visit;
 
 namespace dp::sql {
+
+using catalog::qualified_name;
+
+// ---- people --------------------------------------------------------------------------------------------------------
 
 // Rounds to one digit, so that it may be published; 0 for none.
 static int64 of_one_digit(int64 n) {
@@ -97,6 +104,90 @@ void check_limits(Oid relation, const Unit *unit, const Limits &limits) {
     path.parent_key = unit->parent_key;
     path.parent = path.direct ? nullptr : declared_unit(unit->parent);
     catalog::check_whole(&path, find_all_inheritors(relation, AccessShareLock, nullptr));
+}
+
+// ---- public tables --------------------------------------------------------------------------------------------------
+
+namespace {
+struct PublicCall {
+    Oid relation;
+    Oid table; // protected
+};
+} // namespace
+
+static PublicCall arguments_of(FunctionCallInfo fcinfo) {
+    require_first(fcinfo, 2);
+    PublicCall call = {PG_GETARG_OID(0), protected_relation(PG_GETARG_OID(1))};
+    if (get_rel_name(call.relation) == nullptr)
+        refuse_with(ERRCODE_UNDEFINED_TABLE, psprintf("relation with OID %u does not exist", call.relation));
+    return call;
+}
+
+// Joins need whose rows they are, and the first charge settles that.
+static void warn_without_unit(const PublicCall &call) {
+    if (declared_unit(call.table) != nullptr)
+        return;
+    const char *name = qualified_name(call.table);
+    ereport(WARNING,
+            (errmsg("nothing can be joined with %s: each row of it is a person of its own", name),
+             errdetail("A unit can be set until the first charge or denial, and not afterwards."),
+             errhint("SELECT dp_set_unit(%s, 'key column'); -- and max_rows => ... where no unique index covers it",
+                     quote_literal_cstr(name))));
+}
+
+DP_CALL(dp_set_public) {
+    const PublicCall call = arguments_of(fcinfo);
+    LockRelationOid(call.relation, AccessShareLock);
+    (void)catalog::check_public(call.relation, catalog::relation_owner(call.table));
+    change(call.table,
+           "INSERT INTO dp_rdr.public_table (domain, relation) SELECT t.domain, $1::regclass "
+           "FROM dp_rdr.protected_table t WHERE t.relation::oid = $2 ON CONFLICT DO NOTHING",
+           call.relation, call.table);
+    warn_without_unit(call);
+    PG_RETURN_VOID();
+}
+
+DP_CALL(dp_unset_public) {
+    const PublicCall call = arguments_of(fcinfo);
+    if (change(call.table,
+               "DELETE FROM dp_rdr.public_table p USING dp_rdr.protected_table t "
+               "WHERE p.domain = t.domain AND p.relation::oid = $1 AND t.relation::oid = $2",
+               call.relation, call.table) == 0)
+        refuse_state(
+            psprintf("%s is not a public table for %s", qualified_name(call.relation), qualified_name(call.table)),
+            psprintf("dp_domain(%s) shows which are.", quote_literal_cstr(qualified_name(call.table))));
+    PG_RETURN_VOID();
+}
+
+// For dp_audit, which waits for nobody who may lock the table because he may write it.
+DP_FUNCTION(dp_public_fault) {
+    const ErrorData *refusal = refusal_by([&] {
+        if (!ConditionalLockRelationOid(PG_GETARG_OID(0), AccessShareLock))
+            return;
+        (void)catalog::check_public(PG_GETARG_OID(0), catalog::relation_owner(PG_GETARG_OID(1)));
+    });
+    return text_of_fault(fcinfo, refusal, "%s\n%s");
+}
+
+// ---- stored answers -------------------------------------------------------------------------------------------------
+
+// In the caller's transaction, with what he has loaded in it. An answer that is drawn meanwhile is stored under a key with the
+// number from before, and is not found any more once this is committed.
+DP_CALL(dp_forget) {
+    require(fcinfo, 0, "relation");
+    Oid relation = protected_relation(PG_GETARG_OID(0));
+    Visit visit = Visit::write();
+    run(visit,
+        "INSERT INTO dp_rdr.forgotten AS f (table_id, times) "
+        "SELECT t.domain, 1 FROM dp_rdr.protected_table t WHERE t.relation::oid = $1 "
+        "ON CONFLICT (table_id) DO UPDATE SET times = f.times + 1",
+        relation);
+    const uint64 answers = run(visit,
+                               "DELETE FROM dp_rdr.stored_answer a USING dp_rdr.protected_table t "
+                               "WHERE t.domain = a.table_id AND t.relation::oid = $1",
+                               relation);
+    visit.leave();
+    PG_RETURN_INT64(static_cast<int64>(answers));
 }
 
 } // namespace dp::sql
