@@ -16,12 +16,6 @@ namespace dp::release {
 
 // ---- what has no accuracy ------------------------------------------------------------------------------------------
 
-[[noreturn]] static void refuse(const char *what, const char *detail, const char *hint) {
-    ereport(ERROR,
-            (errcode(ERRCODE_FEATURE_NOT_SUPPORTED), errmsg("%s", what), errdetail("%s", detail), errhint("%s", hint)));
-    pg_unreachable();
-}
-
 static bool has_interval(const rows::Question *question) {
     for (int i = 0; i < question->leaf->noutputs; i++)
         if (question->leaf->outputs[i].part != query::Part::value)
@@ -34,8 +28,8 @@ static const char ranges[] =
 
 void check_mechanism(const rows::Question *question, const Terms &terms) {
     if (rows::has_quantile(question) && terms.mechanism == privacy::Mechanism::gaussian)
-        refuse("min, max and percentiles are not supported with Gaussian noise",
-               "They are drawn from a histogram, at a price in epsilon: no noise is added to them.", ranges);
+        refuse_form("min, max and percentiles are not supported with Gaussian noise", ranges,
+                    "They are drawn from a histogram, at a price in epsilon: no noise is added to them.");
 }
 
 // They are drawn for a share of epsilon, whatever the rows are. How far a row moves them depends on the others.
@@ -44,38 +38,38 @@ static void check_quantiles(const rows::Question *question, const Terms &terms) 
         return;
     check_mechanism(question, terms);
     if (is_selected(terms.algorithm))
-        refuse("min, max and percentiles are not supported where epsilon is selected by tau_var",
-               "How far a row moves a percentile depends on the others, so a selection has no bound.", ranges);
+        refuse_form("min, max and percentiles are not supported where epsilon is selected by tau_var", ranges,
+                    "How far a row moves a percentile depends on the others, so a selection has no bound.");
     if (terms.algorithm == Algorithm::find_from_output)
-        refuse("min, max and percentiles are not supported with the indicator \"output\"",
-               "They are drawn from a histogram: no noise is added to them.", "Use the indicator 'expected'.");
+        refuse_form("min, max and percentiles are not supported with the indicator \"output\"",
+                    "Use the indicator 'expected'.", "They are drawn from a histogram: no noise is added to them.");
     if (terms.wanted.asked())
-        refuse("within and error95 are not supported for min, max and percentiles",
-               "How far they are off depends on where the rows lie; known is how far their rank is off.",
-               "Leave them out: dp_explain() tells the rank.");
+        refuse_form("within and error95 are not supported for min, max and percentiles",
+                    "Leave them out: dp_explain() tells the rank.",
+                    "How far they are off depends on where the rows lie; known is how far their rank is off.");
 }
 
 void check_policy(const rows::Question *question, const Terms &terms) {
     check_quantiles(question, terms);
     // The width of an interval is that of the noise.
     if (terms.algorithm == Algorithm::within_data && has_interval(question))
-        refuse("dp_low and dp_high are not supported under within_data",
-               "Its epsilon is chosen from the data, and how wide an interval is would show it.",
-               "Leave them out, or ask the controller for another preference.");
+        refuse_form("dp_low and dp_high are not supported under within_data",
+                    "Leave them out, or ask the controller for another preference.",
+                    "Its epsilon is chosen from the data, and how wide an interval is would show it.");
     if (terms.sighted && has_interval(question))
-        refuse("dp_low and dp_high do not go with a decision in sight of the rows",
-               "How wide an interval is would show the epsilon that was decided on.",
-               "Decide with basis => 'public', or reject the request: it can be made again without them.");
+        refuse_form("dp_low and dp_high do not go with a decision in sight of the rows",
+                    "Decide with basis => 'public', or reject the request: it can be made again without them.",
+                    "How wide an interval is would show the epsilon that was decided on.");
     if (!terms.wanted.asked())
         return;
     if (terms.algorithm == Algorithm::within_data)
-        refuse("within and error95 are not supported under within_data",
-               "Its epsilon is chosen from the data, whatever accuracy is asked for.",
-               "Leave them out, or ask the controller for another preference.");
+        refuse_form("within and error95 are not supported under within_data",
+                    "Leave them out, or ask the controller for another preference.",
+                    "Its epsilon is chosen from the data, whatever accuracy is asked for.");
     if (is_selected(terms.algorithm))
-        refuse("within and error95 are not supported where epsilon is selected",
-               "The policy has a tau_var: its epsilon is selected when the query is asked.",
-               "Ask with epsilon => 0.05 or the like, or ask the controller for a policy with tau.");
+        refuse_form("within and error95 are not supported where epsilon is selected",
+                    "Ask with epsilon => 0.05 or the like, or ask the controller for a policy with tau.",
+                    "The policy has a tau_var: its epsilon is selected when the query is asked.");
 }
 
 static bool has_average(const rows::Question *question) {
@@ -101,40 +95,40 @@ static bool has_pair(const rows::Question *question) {
 
 static void check_query(const rows::Question *question, bool in_steps) {
     if (has_average(question))
-        refuse("within and error95 are not supported for avg",
-               "How accurate an average is depends on how many rows there are.",
-               "Ask for sum(x) and for count(*) FILTER (WHERE x IS NOT NULL), and divide.");
+        refuse_form("within and error95 are not supported for avg",
+                    "Ask for sum(x) and for count(*) FILTER (WHERE x IS NOT NULL), and divide.",
+                    "How accurate an average is depends on how many rows there are.");
     if (has_spread(question))
-        refuse("within and error95 are not supported for variances and standard deviations",
-               "How accurate they are depends on how many rows there are.",
-               "Ask for sum(x), sum(x * x) and count(*) FILTER (WHERE x IS NOT NULL), and compute.");
+        refuse_form("within and error95 are not supported for variances and standard deviations",
+                    "Ask for sum(x), sum(x * x) and count(*) FILTER (WHERE x IS NOT NULL), and compute.",
+                    "How accurate they are depends on how many rows there are.");
     if (rows::has_joint(question))
-        refuse("within and error95 are not supported for covariances, correlations and lines of regression",
-               "How accurate they are depends on how many rows there are.",
-               "Leave them out: dp_low and dp_high tell how far off the answer is.");
+        refuse_form("within and error95 are not supported for covariances, correlations and lines of regression",
+                    "Leave them out: dp_low and dp_high tell how far off the answer is.",
+                    "How accurate they are depends on how many rows there are.");
     if (!in_steps)
         return;
     if (has_pair(question))
-        refuse("within is not supported for count and sum of one column together",
-               "They are released together, as a pair.",
-               "Ask for count(*) FILTER (WHERE x IS NOT NULL) in place of count(x), or in two queries, or with error95 "
-               "alone.");
+        refuse_form("within is not supported for count and sum of one column together",
+                    "Ask for count(*) FILTER (WHERE x IS NOT NULL) in place of count(x), or in two queries, or with "
+                    "error95 alone.",
+                    "They are released together, as a pair.");
     if (question->thresholded)
-        refuse("within is not supported for groups that are not declared",
-               "Whether a group appears is decided once, by a threshold.",
-               "Ask the controller to declare the groups with dp_set_groups(), or ask with error95 alone.");
+        refuse_form("within is not supported for groups that are not declared",
+                    "Ask the controller to declare the groups with dp_set_groups(), or ask with error95 alone.",
+                    "Whether a group appears is decided once, by a threshold.");
 }
 
 static void check_bound(const Terms &terms, bool measured) {
     const char *alone = "Ask with error95 alone, which is one charge, or with epsilon.";
     if (terms.bound->bound == privacy::Bound::dynamic)
-        refuse("within is not supported under the bound \"dynamic\"",
-               "There each charge must be above all that were made before.", alone);
+        refuse_form("within is not supported under the bound \"dynamic\"", alone,
+                    "There each charge must be above all that were made before.");
     if (terms.mechanism == privacy::Mechanism::gaussian && !measured)
-        refuse("within is not supported for Gaussian noise that is charged in epsilon",
-               psprintf("The policy's mechanism is gaussian, and the bound of the table is \"%s\".",
-                        privacy::name_of(terms.bound->bound)),
-               "Ask with error95 alone, or ask the controller for the mechanism laplace, or the bound zcdp.");
+        refuse_form("within is not supported for Gaussian noise that is charged in epsilon",
+                    "Ask with error95 alone, or ask the controller for the mechanism laplace, or the bound zcdp.",
+                    psprintf("The policy's mechanism is gaussian, and the bound of the table is \"%s\".",
+                             privacy::name_of(terms.bound->bound)));
 }
 
 // ---- prices --------------------------------------------------------------------------------------------------------
@@ -269,11 +263,10 @@ const char *both_prices(const Course &course) {
 void check_price(const Terms &terms, const Course &course) {
     if (!course.dearer)
         return;
-    ereport(ERROR, (errcode(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED),
-                    errmsg("error95 => %s is more accurate than the policy permits",
-                           float8out_internal(*terms.wanted.error95)),
-                    errdetail("%s", both_prices(course)),
-                    errhint("Ask for a larger error95: dp_explain() shows that of the most accurate answer.")));
+    refuse_with(
+        ERRCODE_CONFIGURATION_LIMIT_EXCEEDED,
+        psprintf("error95 => %s is more accurate than the policy permits", float8out_internal(*terms.wanted.error95)),
+        "Ask for a larger error95: dp_explain() shows that of the most accurate answer.", both_prices(course));
 }
 
 Terms terms_of_course(const Terms &terms, const Course &course) {

@@ -14,51 +14,43 @@ namespace dp::release {
 
 // ---- the decision --------------------------------------------------------------------------------------------------
 
-[[noreturn]] static void refuse_basis(const char *what, const char *hint) {
-    ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("%s", what), errhint("%s", hint)));
-    pg_unreachable();
-}
-
 // Blind: what he says can depend on released answers and public facts alone.
 static void check_reviewers_words(const Approval &approval) {
     if (approval.in_sight)
-        refuse_basis("basis \"rows\" does not go with a decision of a reviewer", "Leave basis out: it is 'public'.");
+        refuse_value("basis \"rows\" does not go with a decision of a reviewer", "Leave basis out: it is 'public'.");
     if (approval.hold)
-        refuse_basis("hold does not go with a decision of a reviewer",
+        refuse_value("hold does not go with a decision of a reviewer",
                      "Leave it out: a reviewer sees no answer before its requester does.");
     if (approval.has_tau || approval.has_tau_var || approval.within_data)
-        ereport(ERROR,
-                (errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-                 errmsg("a reviewer decides on the terms of the requester's policy"),
-                 errhint("Pass epsilon => ... for less than its price, or nothing. The owner of the table may set "
-                         "other terms.")));
+        refuse_right(
+            "a reviewer decides on the terms of the requester's policy",
+            "Pass epsilon => ... for less than its price, or nothing. The owner of the table may set other terms.");
 }
 
 // Keeps apart what an owner decides who may have looked; he may declare that nobody has.
 static bool is_sighted(const Approval &approval, const catalog::Requested &request, const catalog::Requested *parent) {
     bool review = strcmp(request.decider, "review") == 0;
     if (approval.in_sight && review)
-        refuse_basis("basis \"rows\" does not go with decider \"review\"",
+        refuse_value("basis \"rows\" does not go with decider \"review\"",
                      "Reviewers see what becomes of the request. Ask that it be made with decider => 'owner'.");
     if (review && !approval.is_public)
-        refuse_basis("an owner decides on a request for reviewers only if he declares that no row was looked at for it",
+        refuse_value("an owner decides on a request for reviewers only if he declares that no row was looked at for it",
                      "Pass basis => 'public' if that is so, or leave it to the reviewers.");
     if (!approval.is_public)
         return true;
     if (parent != nullptr && strcmp(parent->basis, "rows") == 0)
-        refuse_basis("basis \"public\" does not go with a signal on an answer that was decided on in sight of the rows",
+        refuse_value("basis \"public\" does not go with a signal on an answer that was decided on in sight of the rows",
                      "Leave basis out: it is 'rows'.");
     const catalog::Requested *seen = catalog::seen_of(request, parent);
     if (seen != nullptr)
-        ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-                        errmsg("somebody has looked at rows for request " INT64_FORMAT, seen->id),
-                        errdetail("A decision that may depend on them is none on public facts."),
-                        errhint("Decide with basis => 'rows', where the request is for the owner.")));
+        refuse_state(psprintf("somebody has looked at rows for request " INT64_FORMAT, seen->id),
+                     "Decide with basis => 'rows', where the request is for the owner.",
+                     "A decision that may depend on them is none on public facts.");
     if (approval.hold)
-        refuse_basis("hold does not go with basis \"public\"",
+        refuse_value("hold does not go with basis \"public\"",
                      "Leave one of them out: whoever sees the answer first decides in its sight.");
     if (approval.within_data)
-        refuse_basis("selection \"within_data\" does not go with basis \"public\"",
+        refuse_value("selection \"within_data\" does not go with basis \"public\"",
                      "Its price is found in the rows. Leave one of them out.");
     return false;
 }
@@ -122,10 +114,9 @@ static void ask_for_less(const catalog::Policy &policy, privacy::Epsilon epsilon
 // How much one row moves a signal is not looked for, and would have to be for such a price.
 static void check_signal_terms(const Decision &decision, const Terms &terms) {
     if (decision.parent != 0 && (is_selected(terms.algorithm) || terms.algorithm == Algorithm::within_data))
-        ereport(ERROR,
-                (errcode(ERRCODE_FEATURE_NOT_SUPPORTED), errmsg("the price of a signal cannot be found in the rows"),
-                 errdetail("The terms of this decision, or of the requester's policy, would look there."),
-                 errhint("The owner of the table passes tau, without a selection, or epsilon.")));
+        refuse_form("the price of a signal cannot be found in the rows",
+                    "The owner of the table passes tau, without a selection, or epsilon.",
+                    "The terms of this decision, or of the requester's policy, would look there.");
 }
 
 // Refuses decisions that may depend on the data under a profile, of a table or of a role: it promises for others alone.
@@ -133,13 +124,13 @@ static void check_data_terms(const Decision &decision, const catalog::Settings &
                              const Terms &terms) {
     check_signal_terms(decision, terms);
     if (decision.sighted && (policy.profile || settings.has_profile))
-        refuse_basis(
+        refuse_value(
             policy.profile ? "basis \"rows\" does not go with the requester's risk profile"
-                               : "basis \"rows\" does not go with the risk profile of the table",
+                           : "basis \"rows\" does not go with the risk profile of the table",
             "What a profile promises rests on decisions that do not depend on the data: pass basis => 'public' if "
             "this is one.");
     if (terms.algorithm == Algorithm::within_data && !decision.sighted)
-        refuse_basis("the price of this request is found in the rows (within_data), and its basis would be public",
+        refuse_value("the price of this request is found in the rows (within_data), and its basis would be public",
                      "Pass basis => 'rows', or tau, tau_var or epsilon of your own.");
 }
 
@@ -168,10 +159,9 @@ void check_approved_price(const rows::Question *question, const Terms &terms) {
     whole.caps.requested = std::nullopt;
     Price price = price_in_advance(question, whole);
     if (!price.known || price.epsilon < decision.approval.epsilon)
-        ereport(ERROR, (errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-                        errmsg("epsilon %s is above the price of the request, %s",
-                               decimal_text(decision.approval.epsilon), decimal_text(price.epsilon)),
-                        errhint("A reviewer may ask for less; only the owner of the table for more.")));
+        refuse_right(psprintf("epsilon %s is above the price of the request, %s",
+                              decimal_text(decision.approval.epsilon), decimal_text(price.epsilon)),
+                     "A reviewer may ask for less; only the owner of the table for more.");
 }
 
 const Replay *keep_numbers(const rows::Question *question) {

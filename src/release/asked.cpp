@@ -109,10 +109,8 @@ Oid type_of(const query::Leaf *leaf, const query::Output &output) {
 void check_same(const catalog::Requested &request, const rows::Question *question) {
     const query::Leaf *leaf = question->leaf;
     if (strcmp(request.shown, question->text) != 0)
-        ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-                        errmsg("request " INT64_FORMAT " means another question now", request.id),
-                        errdetail("It was shown as %s.", request.shown),
-                        errhint("It has to be asked for again with dp_request().")));
+        refuse_state(psprintf("request " INT64_FORMAT " means another question now", request.id),
+                     "It has to be asked for again with dp_request().", psprintf("It was shown as %s.", request.shown));
     int n, ntypes;
     const int *columns = columns_of(request, leaf, &n);
     Datum *types;
@@ -123,9 +121,8 @@ void check_same(const catalog::Requested &request, const rows::Question *questio
         same = !nulls[i] &&
                strcmp(TextDatumGetCString(types[i]), type_text(type_of(leaf, leaf->outputs[columns[i]]))) == 0;
     if (!same)
-        ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-                        errmsg("columns of request " INT64_FORMAT " have other types now", request.id),
-                        errhint("It has to be asked for again with dp_request().")));
+        refuse_state(psprintf("columns of request " INT64_FORMAT " have other types now", request.id),
+                     "It has to be asked for again with dp_request().");
 }
 
 } // namespace dp::release

@@ -88,13 +88,11 @@ bool check_people(const risk::Memo *memo, const Terms &terms) {
     if (terms.grantee != nullptr)
         return false;
     if (memo->members_both > 0)
-        ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-                        errmsg("group_a and group_b overlap: " INT64_FORMAT " records are in both", memo->members_both),
-                        errhint("Declare two groups of people of which nobody is in both.")));
-    ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-                    errmsg("%s is empty: no record of the table meets its condition",
-                           memo->members_a == 0 ? "group_a" : "group_b"),
-                    errhint("A group has a median risk only if there is somebody in it.")));
+        refuse_state(psprintf("group_a and group_b overlap: " INT64_FORMAT " records are in both", memo->members_both),
+                     "Declare two groups of people of which nobody is in both.");
+    refuse_state(psprintf("%s is empty: no record of the table meets its condition",
+                          memo->members_a == 0 ? "group_a" : "group_b"),
+                 "A group has a median risk only if there is somebody in it.");
     return false;
 }
 
@@ -198,10 +196,9 @@ privacy::Mechanism chosen_mechanism(const catalog::Reading &reading, const rows:
     if (terms.mechanism != Mechanism::automatic)
         return terms.mechanism;
     if (terms.algorithm == Algorithm::within_data || terms.sighted)
-        ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-                        errmsg("mechanism auto does not go with an epsilon that follows from the rows"),
-                        errdetail("Which noise is drawn would show it."),
-                        errhint("Grant mechanism => 'laplace' or 'gaussian'; of a request decide with basis => 'public'.")));
+        refuse_value("mechanism auto does not go with an epsilon that follows from the rows",
+                     "Grant mechanism => 'laplace' or 'gaussian'; of a request decide with basis => 'public'.",
+                     "Which noise is drawn would show it.");
     const catalog::Terms *now = catalog::read_terms(reading, question->settings->view, InvalidOid, InvalidOid);
     if (now == nullptr || now->bound.basis_of(false) != privacy::Basis::rho || now->bound.splits_pure() ||
         is_selected(terms.algorithm) || terms.algorithm == Algorithm::profile || terms.caps.profile ||

@@ -17,20 +17,17 @@ namespace dp::release {
 void check_has_limit(Oid relation, const catalog::UnitPath *path) {
     const char *name = catalog::qualified_name(relation);
     if (path == nullptr)
-        ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-                        errmsg("a row of %s is a unit: there is nothing to choose", name),
-                        errhint("dp_set_unit(%s, 'column', max_rows => ...) says whose rows they are.",
-                                quote_literal_cstr(name))));
+        refuse_state(
+            psprintf("a row of %s is a unit: there is nothing to choose", name),
+            psprintf("dp_set_unit(%s, 'column', max_rows => ...) says whose rows they are.", quote_literal_cstr(name)));
     if (path->keyed || (path->direct && catalog::covers_key(relation, path->ncolumns, path->columns)))
-        ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-                        errmsg("a key of %s says that a unit has one row: there is nothing to choose", name),
-                        errhint("max_rows is 1 there, and nothing has to be charged for it.")));
+        refuse_state(psprintf("a key of %s says that a unit has one row: there is nothing to choose", name),
+                     "max_rows is 1 there, and nothing has to be charged for it.");
 }
 
 static void check_owns(Oid relation, Oid role) {
     if (!border::owns_relation(relation, role))
-        ereport(ERROR, (errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-                        errmsg("must be owner of %s", catalog::qualified_name(relation))));
+        refuse_right(psprintf("must be owner of %s", catalog::qualified_name(relation)));
 }
 
 // Returns the call as somebody would write it.
@@ -51,9 +48,8 @@ Checked resolve_limit(const LimitWish &wish, const catalog::Asker &asker) {
     question->settings = catalog::read_settings(reading, wish.view);
     reading.close();
     if (question->settings == nullptr || question->settings->relation != wish.relation)
-        ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-                        errmsg("the table was protected in a transaction that has not been committed"),
-                        errhint("Commit it, and call again: only what is committed is looked at.")));
+        refuse_state("the table was protected in a transaction that has not been committed",
+                     "Commit it, and call again: only what is committed is looked at.");
     if (strcmp(question->settings->fingerprint, wish.fingerprint) != 0)
         catalog::refuse_changing(*question->settings);
     check_owns(wish.relation, asker.role);

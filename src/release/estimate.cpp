@@ -38,8 +38,7 @@ static Account read_account(const catalog::Reading &reading, const rows::Questio
     const catalog::Terms *now = catalog::read_terms(reading, settings->view, InvalidOid, InvalidOid);
     privacy::Odometer odometer;
     if (now == nullptr || !catalog::read_odometer(reading, settings->id_text, &odometer))
-        ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-                        errmsg("%s has no odometer", settings->relation_name)));
+        refuse_state(psprintf("%s has no odometer", settings->relation_name));
     Account account;
     if (now->epoch < odometer.epoch)
         catalog::refuse_ahead(*settings);

@@ -31,8 +31,7 @@ TupleDesc fetched_columns(const catalog::Requested &request) {
 // A type that has the name of one that was dropped is read with the rights of whoever fetches: nobody's code must run then.
 static Oid read_as(Oid type) {
     if (catalog::input_runs_code(type))
-        ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-                        errmsg("type %s is another one than that of the answer", format_type_be(type))));
+        refuse_state(psprintf("type %s is another one than that of the answer", format_type_be(type)));
     return getBaseType(type);
 }
 

@@ -6,9 +6,7 @@
 namespace dp::release {
 
 [[noreturn]] void refuse_unreadable() {
-    ereport(ERROR,
-            (errcode(ERRCODE_DATA_CORRUPTED), errmsg("what is stored of a request or an answer cannot be read")));
-    pg_unreachable();
+    refuse_with(ERRCODE_DATA_CORRUPTED, "what is stored of a request or an answer cannot be read");
 }
 
 ArrayType *array_of(Datum *elements, bool *nulls, int64 n, Oid type) {

@@ -43,8 +43,7 @@ privacy::DeclaredVector declared_vector(const risk::GeneralQuestion *question, c
 
 void check_somebody(const risk::GeneralRisk &risk) {
     if (risk.memo->rows == 0)
-        ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-                        errmsg("the table is empty: there is nobody whose risk could be shown")));
+        refuse_state("the table is empty: there is nobody whose risk could be shown");
 }
 
 // ---- choice and charge ---------------------------------------------------------------------------------------------
@@ -53,11 +52,9 @@ void check_somebody(const risk::GeneralRisk &risk) {
 static void check_nobody_exceeds(const risk::GeneralRisk &risk, double sensitivity) {
     double largest = border::core([&] { return risk.memo->profile->max(); });
     if (largest > sensitivity * (1 + 1e-9)) // rounding
-        ereport(ERROR,
-                (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-                 errmsg("an individual changes the result by %s, more than the declared sensitivity %s",
-                        float8out_internal(largest), float8out_internal(sensitivity)),
-                 errhint("Declare the largest change that is possible at all, not the largest among these rows.")));
+        refuse_value(psprintf("an individual changes the result by %s, more than the declared sensitivity %s",
+                              float8out_internal(largest), float8out_internal(sensitivity)),
+                     "Declare the largest change that is possible at all, not the largest among these rows.");
 }
 
 // Public facts only: the number of coordinates is not one.

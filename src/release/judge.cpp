@@ -296,11 +296,10 @@ void check_can_show(const rows::Question *question, std::optional<int64> thresho
     const int64 people = question->settings->people;
     if (people == 0 || threshold.value_or(0) <= people)
         return;
-    ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-                    errmsg("no group would appear: groups of fewer than about " INT64_FORMAT
-                           " people are withheld, and there are about " INT64_FORMAT,
-                           *threshold, people),
-                    errdetail("Nothing was charged."), errhint("%s", rows::groups_remedy(question, false))));
+    refuse_value(psprintf("no group would appear: groups of fewer than about " INT64_FORMAT
+                          " people are withheld, and there are about " INT64_FORMAT,
+                          *threshold, people),
+                 rows::groups_remedy(question, false), "Nothing was charged.");
 }
 
 void check_can_show(const rows::Question *question, const Terms &terms, privacy::Epsilon epsilon) {

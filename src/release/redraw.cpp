@@ -93,14 +93,12 @@ static void read_measures(JsonbContainer *object, rows::Question *question) {
             refuse_unreadable();
         auto kind = static_cast<privacy::MeasureKind>(int_field(measure, "kind"));
         if (kind == privacy::MeasureKind::quantile)
-            ereport(ERROR,
-                    (errcode(ERRCODE_FEATURE_NOT_SUPPORTED), errmsg("min, max and percentiles are not drawn again"),
-                     errdetail("They were drawn from a histogram, which is not kept."),
-                     errhint("dp_fetch() has the answer; dp_explain() tells how far off their ranks are.")));
+            refuse_form("min, max and percentiles are not drawn again",
+                        "dp_fetch() has the answer; dp_explain() tells how far off their ranks are.",
+                        "They were drawn from a histogram, which is not kept.");
         if (privacy::is_joint(kind))
-            ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-                            errmsg("covariances, correlations and lines of regression are not drawn again"),
-                            errhint("dp_fetch() has the answer, with dp_low and dp_high how far off it is.")));
+            refuse_form("covariances, correlations and lines of regression are not drawn again",
+                        "dp_fetch() has the answer, with dp_low and dp_high how far off it is.");
         uint64 sensitivity = strtou64(required_field(measure, "sensitivity"), nullptr, 10);
         uint64 grain = strtou64(required_field(measure, "grain"), nullptr, 10);
         bool of_units = bool_field(measure, "of_units"), one_group = bool_field(measure, "one_group");
@@ -267,9 +265,8 @@ static void write_rows(const Law *law, const Past &numbers, int first, EachDrawn
 
 void redraw(const catalog::Requested &request, int draws, EachDrawn each, void *context) {
     if (request.coordinates == nullptr || request.law == nullptr)
-        ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-                        errmsg("the numbers of request " INT64_FORMAT " were not kept", request.id),
-                        errdetail("They are more than a megabyte."), errhint("dp_fetch() has its answer.")));
+        refuse_state(psprintf("the numbers of request " INT64_FORMAT " were not kept", request.id),
+                     "dp_fetch() has its answer.", "They are more than a megabyte.");
     TupleDesc desc = fetched_columns(request);
     Law *law = read_law(request, desc);
     const Past numbers = read_numbers(request, law, desc);

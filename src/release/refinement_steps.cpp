@@ -33,11 +33,9 @@ struct Refinement {
 // ---- the beginning -------------------------------------------------------------------------------------------------
 
 [[noreturn]] static void refuse_finished() {
-    ereport(ERROR,
-            (errcode(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED), errmsg("nothing is left to refine"),
-             errdetail("The last answer is as accurate as you ask, or as the policy permits. Nothing was charged."),
-             errhint("dp_last_release() shows how accurate it is.")));
-    pg_unreachable();
+    refuse_with(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED, "nothing is left to refine",
+                "dp_last_release() shows how accurate it is.",
+                "The last answer is as accurate as you ask, or as the policy permits. Nothing was charged.");
 }
 
 Refinement *begin_refinement(const rows::Question *question, const Terms &terms, const Course &course,
@@ -127,11 +125,8 @@ static void decide(Refinement *refinement) {
 
 // Looked at before the charge, too: here they have changed meanwhile.
 [[noreturn]] static void refuse_other_rows() {
-    ereport(ERROR, (errcode(ERRCODE_T_R_STATEMENT_COMPLETION_UNKNOWN),
-                    errmsg("rows of a public table changed while the answer was refined"),
-                    errdetail("What was charged stays, and no answer is released."),
-                    errhint("Ask anew with dp_query().")));
-    pg_unreachable();
+    refuse_with(ERRCODE_T_R_STATEMENT_COMPLETION_UNKNOWN, "rows of a public table changed while the answer was refined",
+                "Ask anew with dp_query().", "What was charged stays, and no answer is released.");
 }
 
 // Once: what a round looks at must be the noise of one and the same sums.

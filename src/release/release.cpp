@@ -43,9 +43,8 @@ void check_minimum(const catalog::Policy &policy, privacy::Epsilon requested) {
     if (requested >= policy.epsilon_min)
         return;
     const char *least = decimal_text(policy.epsilon_min);
-    ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-                    errmsg("epsilon %s is less than the policy's minimum %s", decimal_text(requested), least),
-                    errhint("Pass epsilon => %s or more, or leave it out.", least)));
+    refuse_value(psprintf("epsilon %s is less than the policy's minimum %s", decimal_text(requested), least),
+                 psprintf("Pass epsilon => %s or more, or leave it out.", least));
 }
 
 Terms terms_of(const catalog::Policy &policy, const privacy::Epsilon *requested, double weight) {

@@ -48,8 +48,7 @@ static Datum hash_of(Datum identity, const Terms &terms, int64 forgotten) {
 // ---- reading what is stored ----------------------------------------------------------------------------------------
 
 [[noreturn]] static void fail() {
-    ereport(ERROR, (errcode(ERRCODE_DATA_CORRUPTED), errmsg("a stored answer cannot be read")));
-    pg_unreachable();
+    refuse_with(ERRCODE_DATA_CORRUPTED, "a stored answer cannot be read");
 }
 
 // In the order of the coordinates, as the numbers: in a round each measure has one.

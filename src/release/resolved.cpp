@@ -134,9 +134,8 @@ static void check_outputs(const query::Leaf *leaf, const Ask &ask) {
     for (int i = 0; same && i < leaf->noutputs; i++)
         same = ask.output_types[i] == type_of(leaf, leaf->outputs[i]);
     if (!same)
-        ereport(ERROR, (errcode(ERRCODE_DATATYPE_MISMATCH),
-                        errmsg("the declared columns are not those of the query on the restricted view"),
-                        errhint("Write AS (%s).", columns_of(leaf))));
+        refuse_with(ERRCODE_DATATYPE_MISMATCH, "the declared columns are not those of the query on the restricted view",
+                    psprintf("Write AS (%s).", columns_of(leaf)));
 }
 
 // Whoever reads a view of somebody's over a restricted view asks by himself: the server checked the rights of its owner alone.
@@ -188,11 +187,10 @@ query::Leaf *check_own_ask(Ask *ask) {
 static void check_unchanged(const Ask &ask, const rows::Question *question) {
     if (ask.refines && (ask.refinable.versions != versions_hash(question) ||
                         ask.refinable.public_rows != rows::hash_of_public_rows(question)))
-        ereport(ERROR,
-                (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-                 errmsg("the settings of %s%s have changed since the last answer", question->settings->relation_name,
-                        question->looked_up != 0 ? ", or rows of a public table," : ""),
-                 errdetail("Nothing was charged."), errhint("Ask anew with dp_query().")));
+        refuse_state(psprintf("the settings of %s%s have changed since the last answer",
+                              question->settings->relation_name,
+                              question->looked_up != 0 ? ", or rows of a public table," : ""),
+                     "Ask anew with dp_query().", "Nothing was charged.");
 }
 
 // Returns what the way to an accuracy depends on of the table's settings: read where it is asked for, and where noise is Gaussian, which may
@@ -208,19 +206,15 @@ static const privacy::BoundSettings *bound_of(const catalog::Reading &reading, c
 // The search of within_data looks at single rows, here: those of other servers would travel for it.
 static void check_searchable(const rows::Question *question, const Terms &terms) {
     if (question->remote && terms.algorithm == Algorithm::within_data)
-        ereport(ERROR,
-                (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-                 errmsg("within_data is not supported where partitions are foreign tables"),
-                 errdetail("%s has some; their rows would have to be fetched.", question->settings->relation_name),
-                 errhint("The controller grants another preference: within_domain or released.")));
+        refuse_form("within_data is not supported where partitions are foreign tables",
+                    "The controller grants another preference: within_domain or released.",
+                    psprintf("%s has some; their rows would have to be fetched.", question->settings->relation_name));
 }
 
 void check_direct(const catalog::Policy &policy, const catalog::Settings &settings) {
     if (policy.on_request)
-        ereport(ERROR,
-                (errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-                 errmsg("role \"%s\" asks %s by requests only", policy.grantee_name, settings.view_name),
-                 errhint("SELECT dp_request('SELECT ...', 'what it is for'); and dp_fetch() once it is permitted.")));
+        refuse_right(psprintf("role \"%s\" asks %s by requests only", policy.grantee_name, settings.view_name),
+                     "SELECT dp_request('SELECT ...', 'what it is for'); and dp_fetch() once it is permitted.");
 }
 
 Checked resolve(const Ask &ask, query::Leaf *leaf, bool drawn) {

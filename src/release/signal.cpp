@@ -37,11 +37,6 @@ struct Signal {
 
 // ---- what is wished ------------------------------------------------------------------------------------------------
 
-[[noreturn]] static void refuse_wish(const char *what, const char *hint) {
-    ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("%s", what), errhint("%s", hint)));
-    pg_unreachable();
-}
-
 static bool is_mean(const Wish &wish) {
     return strcmp(wish.task, "mean") == 0;
 }
@@ -62,18 +57,18 @@ static const char *call_of(const Wish &wish) {
 
 void check_wish(Wish *wish) {
     if (!is_mean(*wish) && strcmp(wish->task, "top") != 0)
-        ereport(ERROR,
-                (errcode(ERRCODE_FEATURE_NOT_SUPPORTED), errmsg("task \"%s\" is not supported", wish->task),
-                 errdetail("One person can move anything but a mean and the members of a top by its whole range."),
-                 errhint("Use 'mean' or 'top'; or dp_redraw(), for whatever you compute yourself.")));
+        refuse_form(psprintf("task \"%s\" is not supported", wish->task),
+                    "Use 'mean' or 'top'; or dp_redraw(), for whatever you compute yourself.",
+                    "One person can move anything but a mean and the members of a top by its whole range.");
     if (is_mean(*wish) && (wish->reference != nullptr || wish->has_k))
-        refuse_wish("reference and k do not go with task \"mean\"",
-                    "Leave them out; its value may read answer.* and dp.*.");
+        refuse_value("reference and k do not go with task \"mean\"",
+                     "Leave them out; its value may read answer.* and dp.*.");
     if (!is_mean(*wish) && (wish->reference == nullptr || !wish->has_k))
-        refuse_wish("task \"top\" needs reference and k",
-                    "Pass reference => 'dp.n', k => 10: of the first ten rows by value, how many are so by reference.");
+        refuse_value(
+            "task \"top\" needs reference and k",
+            "Pass reference => 'dp.n', k => 10: of the first ten rows by value, how many are so by reference.");
     if (!is_mean(*wish) && (wish->lower != 0 || wish->upper != 1))
-        refuse_wish("lower and upper do not go with task \"top\"", "Leave them out: it is a share of k.");
+        refuse_value("lower and upper do not go with task \"top\"", "Leave them out: it is a share of k.");
     border::SettingsScope settings = border::SettingsScope::enter();
     wish->call = call_of(*wish);
     settings.leave();
@@ -119,30 +114,25 @@ Wish wish_of(const catalog::Requested &request, const catalog::Requested *parent
 // One individual changes one row of the exact answer: its rows are declared, and the same ones in both.
 static void check_groups(const rows::Question *question) {
     if (rows::has_quantile(question))
-        ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-                        errmsg("a signal on min, max or a percentile is not supported"),
-                        errdetail("One individual may move it from one end to the other."),
-                        errhint("Ask for it without them.")));
+        refuse_form("a signal on min, max or a percentile is not supported", "Ask for it without them.",
+                    "One individual may move it from one end to the other.");
     if (question->thresholded)
-        ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-                        errmsg("a signal on groups that nobody declared is not supported"),
-                        errdetail("Which of them appear depends on noise: the exact answer has other rows."),
-                        errhint("The controller declares groups with dp_set_groups(); dp_redraw() needs none.")));
+        refuse_form("a signal on groups that nobody declared is not supported",
+                    "The controller declares groups with dp_set_groups(); dp_redraw() needs none.",
+                    "Which of them appear depends on noise: the exact answer has other rows.");
     // What is clipped moves in all groups of a person, by however little: that can change each row as it is printed.
     if (question->units != nullptr && question->units->clipped && !question->units->one_group)
-        ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-                        errmsg("a signal on groups that one person may be in several of is not supported"),
-                        errdetail("One person's rows would change many rows of the exact answer."),
-                        errhint("Ask on a table with one row for each person; dp_redraw() needs none.")));
+        refuse_form("a signal on groups that one person may be in several of is not supported",
+                    "Ask on a table with one row for each person; dp_redraw() needs none.",
+                    "One person's rows would change many rows of the exact answer.");
 }
 
 static void check_declarations(const Wish &wish, const rows::Question *question) {
     const char *then = declarations_of(*wish.parent);
     if (then == nullptr || strcmp(then, hash_of_declarations(question)) != 0)
-        ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-                        errmsg("what request " INT64_FORMAT " was answered under has changed", wish.parent->id),
-                        errdetail("Its groups, bounds or conditions are not those of today."),
-                        errhint("Ask for it again with dp_request(), and then for the signal.")));
+        refuse_state(psprintf("what request " INT64_FORMAT " was answered under has changed", wish.parent->id),
+                     "Ask for it again with dp_request(), and then for the signal.",
+                     "Its groups, bounds or conditions are not those of today.");
 }
 
 static query::AnswerColumns columns_of_answer(TupleDesc desc) {
