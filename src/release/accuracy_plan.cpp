@@ -8,8 +8,8 @@
 #include "catalog/decimals.hpp"
 #include "release/accuracy.hpp"
 #include "release/charge.hpp"
+#include "query/grammar.hpp"
 #include "release/fields.hpp"
-#include "rows/two_column_checks.hpp"
 #include "rows/quantiles.hpp"
 
 namespace dp::release {
@@ -102,7 +102,7 @@ static void check_query(const rows::Question *question, bool in_steps) {
         refuse_form("within and error95 are not supported for variances and standard deviations",
                     "Ask for sum(x), sum(x * x) and count(*) FILTER (WHERE x IS NOT NULL), and compute.",
                     "How accurate they are depends on how many rows there are.");
-    if (rows::has_joint(question))
+    if (query::asks_joint(question->leaf))
         refuse_form("within and error95 are not supported for covariances, correlations and lines of regression",
                     "Leave them out: dp_low and dp_high tell how far off the answer is.",
                     "How accurate they are depends on how many rows there are.");

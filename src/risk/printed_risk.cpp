@@ -5,7 +5,6 @@
 #include "privacy/joint.hpp"
 #include "privacy/noise.hpp"
 #include "rows/quantiles.hpp"
-#include "rows/two_column_checks.hpp"
 
 namespace dp::risk {
 

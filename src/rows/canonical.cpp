@@ -6,11 +6,24 @@
 
 namespace dp::rows {
 
+namespace {
+// Tells what a type's equal values have in common.
+enum class Spelling : uint8 {
+    unknown, // nothing that we know of: refused
+    same,    // their bytes, which are few
+    bounded, // their bytes, of which there may be many
+    numeric, // all but trailing zeros behind the point
+    float4,  // all but the sign of zero and the bits of NaN
+    float8,
+    blanks // all but trailing blanks
+};
+} // namespace
+
 // One line per type. Equal by the default btree class means equal bytes for what is `same` or `bounded`: timetz compares
 // the zone as well, inet and cidr their family, masks and all bits, name and "char" their characters, bit strings their
 // length and bits, the rest a single number. That does not hold for interval ('1 month' = '30 days'), jsonb, arrays,
 // ranges and records (what they contain), or for types that are not listed.
-Spelling spelling_of(Oid type) {
+static Spelling spelling_of(Oid type) {
     Oid base = getBaseType(type);
     switch (base) {
     case BOOLOID:
@@ -214,16 +227,17 @@ namespace {
 // Holds facts about a call that are known before its first row.
 struct Site {
     Spelling spelling;
-    bool variable;
+    int16 length; // as in pg_type
+    bool by_value;
 };
 } // namespace
 
 static const Site &site_of(FunctionCallInfo fcinfo) {
     if (fcinfo->flinfo->fn_extra == nullptr) {
         auto *site = static_cast<Site *>(MemoryContextAllocZero(fcinfo->flinfo->fn_mcxt, sizeof(Site)));
-        Oid type = get_fn_expr_argtype(fcinfo->flinfo, 0);
+        const Oid type = get_fn_expr_argtype(fcinfo->flinfo, 0);
         site->spelling = spelling_of(type);
-        site->variable = get_typlen(getBaseType(type)) == -1;
+        get_typlenbyval(getBaseType(type), &site->length, &site->by_value);
         fcinfo->flinfo->fn_extra = site;
     }
     return *static_cast<const Site *>(fcinfo->flinfo->fn_extra);
@@ -239,7 +253,54 @@ DP_FUNCTION(dp_canonical) {
 
 DP_FUNCTION(dp_is_short) {
     const Site &site = site_of(fcinfo);
-    PG_RETURN_BOOL(!site.variable || is_short(site.spelling, PG_GETARG_DATUM(0)));
+    PG_RETURN_BOOL(site.length != -1 || is_short(site.spelling, PG_GETARG_DATUM(0)));
+}
+
+// ---- what stands for a value that is counted once (formulas.md, 9.11) --------------------------------------------------
+
+// Two hashes of 64 bits with different seeds. Values of one digest are counted as one (formulas.md, 9.11).
+static void digest_bytes(const void *bytes, Size size, pg_uuid_t *digest) {
+    const uint64 seeds[2] = {0x9e3779b97f4a7c15U, 0xd1b54a32d192ed03U};
+    for (int i = 0; i < 2; i++) {
+        const uint64 word =
+            hash_bytes_extended(static_cast<const unsigned char *>(bytes), static_cast<int>(size), seeds[i]);
+        memcpy(digest->data + i * sizeof word, &word, sizeof word);
+    }
+}
+
+// Computes the digest of a value's one spelling. False: it is too long, and was not fetched.
+static bool digest_variable(Spelling spelling, Datum value, pg_uuid_t *digest) {
+    if (toast_raw_datum_size(value) - VARHDRSZ > longest_value)
+        return false;
+    if (spelling == Spelling::numeric)
+        value = DirectFunctionCall1(numeric_trim_scale, value);
+    const auto *stored = reinterpret_cast<const struct varlena *>(PG_DETOAST_DATUM_PACKED(value));
+    Size size = VARSIZE_ANY_EXHDR(stored);
+    if (spelling == Spelling::blanks)
+        size = bpchartruelen(VARDATA_ANY(stored), static_cast<int>(size));
+    digest_bytes(VARDATA_ANY(stored), size, digest);
+    return true;
+}
+
+static void digest_fixed(const Site &site, Datum value, pg_uuid_t *digest) {
+    bool isnull;
+    value = canonical(site.spelling, value, -1, &isnull);
+    if (site.by_value)
+        digest_bytes(&value, sizeof value, digest);
+    else
+        digest_bytes(DatumGetPointer(value), site.length, digest);
+}
+
+DP_FUNCTION(dp_value_digest) {
+    const Site &site = site_of(fcinfo);
+    if (site.spelling == Spelling::unknown || site.length < -1)
+        refuse_form("equal values of this type can look different");
+    auto *digest = static_cast<pg_uuid_t *>(palloc(sizeof(pg_uuid_t)));
+    if (site.length != -1)
+        digest_fixed(site, PG_GETARG_DATUM(0), digest);
+    else if (!digest_variable(site.spelling, PG_GETARG_DATUM(0), digest))
+        PG_RETURN_NULL();
+    PG_RETURN_UUID_P(digest);
 }
 
 } // namespace dp::rows

@@ -37,16 +37,4 @@ bool is_text_portable(Oid type);
 // 54000 for a value that no row's key can equal.
 void check_declared_length(Datum value, Oid type, const char *column_name);
 
-// Tells what a type's equal values have in common.
-enum class Spelling : uint8 {
-    unknown, // nothing that we know of: refused
-    same,    // their bytes, which are few
-    bounded, // their bytes, of which there may be many
-    numeric, // all but trailing zeros behind the point
-    float4,  // all but the sign of zero and the bits of NaN
-    float8,
-    blanks // all but trailing blanks
-};
-Spelling spelling_of(Oid type);
-
 } // namespace dp::rows

@@ -1,10 +1,15 @@
 // Makes points of values: what a row adds to the coordinates that a specification names.
 #pragma once
 
-#include "rows/selection_points.hpp"
+#include "rows/cell_site.hpp"
 
 namespace dp::rows {
 
+// Reads the candidates of a selection of epsilon (formulas.md, 3.4) behind the measures: sums of the selection take the place of theirs.
+// False: the specification is not valid.
+bool read_candidates(FunctionCallInfo fcinfo, CellSite *site, const SpecHeader &header, const char *bytes);
+// Adds a row to the sums of a selection.
+bool add_selection(FunctionCallInfo fcinfo, const CellSite *site, privacy::int128 *sums);
 // Chooses add() and step for the measure and the kind of its values.
 void set_adder(MeasureSite *site);
 // Steps from one state without keys to the next.

@@ -6,7 +6,9 @@
 
 #include "border/refuse.hpp"
 #include "catalog/domain.hpp"
+#include "query/grammar.hpp"
 #include "rows/aggregate_arguments.hpp"
+#include "rows/engine.hpp"
 #include "rows/public_values.hpp"
 #include "rows/texts.hpp"
 #include "rows/totals.hpp"
@@ -45,6 +47,13 @@ void find_measures(Question *question, const int64 *fractions) {
         question->nmeasures = static_cast<int>(measures->size());
     });
     question->measures = measures;
+}
+
+void check_joint(const Question *question) {
+    if (query::asks_joint(question->leaf) && adds_up_rows_elsewhere(question))
+        refuse_form("covariances, correlations and lines of regression are not supported where other servers keep the "
+                    "rows",
+                    "Ask for sums: count(*), sum(x), sum(y), sum(x * y) ... WHERE x IS NOT NULL AND y IS NOT NULL.");
 }
 
 static uint64 sum_sensitivity_of(const Question *question, int j) {

@@ -9,6 +9,8 @@ namespace dp::rows {
 std::vector<privacy::Measure> measures_of(const Question *question, const query::Leaf *leaf, const int64 *fractions,
                                           bool thresholded);
 void find_measures(Question *question, const int64 *fractions);
+// 0A000: covariances, correlations and lines of regression of rows that other servers keep.
+void check_joint(const Question *question);
 void find_sensitivities(const catalog::Reading &reading, Question *question);
 void find_decimals(Question *question);
 

@@ -19,7 +19,6 @@
 #include "rows/engine.hpp"
 #include "rows/folded.hpp"
 #include "rows/groups.hpp"
-#include "rows/two_column_checks.hpp"
 #include "rows/measures.hpp"
 #include "rows/narrowed.hpp"
 #include "rows/nodes.hpp"
