@@ -1,5 +1,4 @@
-// Formats of to_char() for dates that may be applied to columns: numbers and English names, printed by code of ours. The
-// built-in's own reads names in the language of lc_time, and caches formats, when the first row needs them.
+// Formats of to_char() for dates that may be applied to columns: numbers and English names, which the built-in prints without an error.
 #pragma once
 
 #include "border/postgres.hpp"
@@ -15,9 +14,6 @@ bool is_date_format(const char *format);
 // Names what the finest item of such a format tells: a date, or a part of the time.
 enum class Finest : uint8 { day, hour, minute, second };
 Finest finest_of_format(const char *format);
-
-// Prints as to_char() does. The format is one of these; day of week (from Sunday on) and of year (from 1 on) are set.
-char *print_date(const char *format, const struct pg_tm *tm, fsec_t microseconds);
 
 // From 1700 BC to 290000, or infinite: everything that moves a timestamp by 3000 years at most stays in its range.
 bool is_calm(Timestamp value);

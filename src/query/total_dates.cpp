@@ -64,9 +64,14 @@ static bool is_of_bins(const Const *value) {
            stride->time <= longest * USECS_PER_DAY && (stride->day > 0 || stride->time > 0);
 }
 
+// Printing fails here and now where names of days cannot be read in the language of lc_time, and not at the first row.
 static bool is_format_of_dates(const Const *value) {
-    return toast_raw_datum_size(value->constvalue) <= longest_date_format + VARHDRSZ &&
-           is_date_format(TextDatumGetCString(value->constvalue));
+    if (toast_raw_datum_size(value->constvalue) > longest_date_format + VARHDRSZ ||
+        !is_date_format(TextDatumGetCString(value->constvalue)))
+        return false;
+    if (VARSIZE_ANY_EXHDR(DatumGetPointer(value->constvalue)) > 0)
+        DirectFunctionCall2(timestamp_to_char, TimestampGetDatum(0), value->constvalue);
+    return true;
 }
 
 // An unknown name is an error here and now.

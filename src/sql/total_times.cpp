@@ -113,29 +113,17 @@ static Datum bin_of(FunctionCallInfo fcinfo, PGFunction function) {
 DP_TOTAL(timestamp_bin, bin_of(fcinfo, timestamp_bin))
 DP_TOTAL(timestamptz_bin, bin_of(fcinfo, timestamptz_bin))
 
-// The built-in reads names of days in the language of lc_time first, which may fail, so nothing of it is called.
-static Datum printed_moment(FunctionCallInfo fcinfo, Timestamp moment) {
-    char format[query::longest_date_format + 1];
-    if (TIMESTAMP_NOT_FINITE(moment) || !query::is_calm(moment) ||
+// The format has been tried before any row was read (query/total_dates): the built-in reads names of days in the language of lc_time
+// first, which may fail. Anybody may call it, with any other one.
+static Datum printed_moment(FunctionCallInfo fcinfo, PGFunction function) {
+    if (!is_calm_and_finite(fcinfo, 0) ||
         toast_raw_datum_size(PG_GETARG_DATUM(1)) > query::longest_date_format + VARHDRSZ)
         return null(fcinfo);
-    text_to_cstring_buffer(PG_GETARG_TEXT_PP(1), format, sizeof(format));
-    struct pg_tm tm = {};
-    fsec_t microseconds = 0;
-    if (!query::is_date_format(format) || *format == '\0' ||
-        timestamp2tm(moment, nullptr, &tm, &microseconds, nullptr, nullptr) != 0)
-        return null(fcinfo);
-    tm.tm_wday = j2day(date2j(tm.tm_year, tm.tm_mon, tm.tm_mday));
-    tm.tm_yday = date2j(tm.tm_year, tm.tm_mon, tm.tm_mday) - date2j(tm.tm_year, 1, 1) + 1;
-    PG_RETURN_TEXT_P(cstring_to_text(query::print_date(format, &tm, microseconds)));
+    return guarded(fcinfo, query::is_date_format(TextDatumGetCString(PG_GETARG_DATUM(1))), function);
 }
 
-DP_TOTAL(timestamp_to_char, printed_moment(fcinfo, PG_GETARG_TIMESTAMP(0)))
-DP_FUNCTION(dp_total_timestamptz_to_char) {
-    if (!is_calm_and_finite(fcinfo, 0))
-        return null(fcinfo);
-    return printed_moment(fcinfo, DatumGetTimestamp(DirectFunctionCall1(timestamptz_timestamp, PG_GETARG_DATUM(0))));
-}
+DP_TOTAL(timestamp_to_char, printed_moment(fcinfo, timestamp_to_char))
+DP_TOTAL(timestamptz_to_char, printed_moment(fcinfo, timestamptz_to_char))
 
 // ---- dates as texts ------------------------------------------------------------------------------------------------
 
