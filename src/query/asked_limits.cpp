@@ -5,6 +5,7 @@
 #include "border/refuse.hpp"
 #include "catalog/access.hpp"
 #include "catalog/facade.hpp"
+#include "query/make.hpp"
 
 namespace dp::query {
 
@@ -65,12 +66,6 @@ Limits or_as_set(Limits limits) {
 }
 
 // ---- counting units ------------------------------------------------------------------------------------------------
-
-static Node *without_relabelings(Node *node) {
-    while (IsA(node, RelabelType))
-        node = reinterpret_cast<Node *>(castNode(RelabelType, node)->arg);
-    return node;
-}
 
 static bool add_column(Node *node, List **columns) {
     node = without_relabelings(node);
@@ -171,8 +166,7 @@ bool is_table_column(const Leaf *leaf, Node *node) {
 }
 
 Var *argument_column(const Leaf *leaf, Node *argument) {
-    while (IsA(argument, RelabelType))
-        argument = reinterpret_cast<Node *>(castNode(RelabelType, argument)->arg);
+    argument = without_relabelings(argument);
     return is_table_column(leaf, argument) ? castNode(Var, argument) : nullptr;
 }
 

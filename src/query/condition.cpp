@@ -9,6 +9,7 @@
 #include "query/names.hpp"
 #include "query/parse.hpp"
 #include "query/hints.hpp"
+#include "query/interval_marks.hpp"
 #include "query/exists.hpp"
 #include "query/expand_concat.hpp"
 #include "query/total_casts.hpp"
@@ -43,7 +44,7 @@ static void check_call(Node *node, Oid function, Oid collation, List *arguments,
     bool columns = contains_column(reinterpret_cast<Node *>(arguments));
     const TotalFunction *entry = columns ? find_total(function) : nullptr;
     refuse_if(columns ? entry == nullptr : !is_harmless_on_constants(function), name_of_call(function, arguments),
-              function_remedy(function), source, location);
+              part_of_mark(function) != Part::value ? mark_remedy : function_remedy(function), source, location);
     const char *remedy = is_concatenation(function) ? concatenation_remedy(arguments) : nullptr;
     refuse_if(remedy != nullptr, name_of_call(function, arguments), remedy, source, location);
     check_collation(collation, arguments, source, location);

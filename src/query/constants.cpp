@@ -3,8 +3,9 @@
 #include "border/each.hpp"
 #include "border/numeric.hpp"
 #include "border/refuse.hpp"
-#include "border/walk.hpp"
+#include "border/visit.hpp"
 #include "query/grammar.hpp"
+#include "query/make.hpp"
 #include "query/expand_concat.hpp"
 #include "query/styled_casts.hpp"
 #include "query/total_table.hpp"
@@ -153,22 +154,18 @@ static bool is_of_time(Oid type) {
 }
 
 // Finds a time that is not written in the text as its value would be.
-static bool finds_loose_time(Node *node, void *text) {
-    if (node == nullptr)
-        return false;
-    if (IsA(node, Query))
-        return border::walk_query(castNode(Query, node), finds_loose_time, text, QTW_IGNORE_JOINALIASES);
-    if (!IsA(node, Const))
-        return border::walk_expression(node, finds_loose_time, text);
-    auto *value = castNode(Const, node);
-    if (value->constisnull || !is_of_time(value->consttype))
-        return false;
-    Oid output;
-    bool is_varlena;
-    getTypeOutputInfo(value->consttype, &output, &is_varlena);
-    const char *spelled = quote_literal_cstr(OidOutputFunctionCall(output, value->constvalue));
-    return value->location < 0 ||
-           strncmp(static_cast<const char *>(text) + value->location, spelled, strlen(spelled)) != 0;
+static bool finds_loose_time(Query *query, const char *text) {
+    return border::visit_query(query, [=](Node *node, Index) {
+        auto *value = reinterpret_cast<Const *>(node);
+        if (!IsA(node, Const) || value->constisnull || !is_of_time(value->consttype))
+            return border::Step::in;
+        Oid output;
+        bool is_varlena;
+        getTypeOutputInfo(value->consttype, &output, &is_varlena);
+        const char *spelled = quote_literal_cstr(OidOutputFunctionCall(output, value->constvalue));
+        const bool as_written = value->location >= 0 && strncmp(text + value->location, spelled, strlen(spelled)) == 0;
+        return as_written ? border::Step::in : border::Step::stop;
+    }, QTW_IGNORE_JOINALIASES);
 }
 
 // ---- what may be evaluated without a row ---------------------------------------------------------------------------
@@ -321,15 +318,13 @@ static Node *parameter_value(const Param *param, ParamListInfo parameters) {
     return reinterpret_cast<Node *>(constant);
 }
 
-// From the innermost outwards.
-static Node *with_values(Node *node, void *parameters) {
-    if (node == nullptr)
-        return nullptr;
-    if (IsA(node, Param) && parameters != nullptr)
-        return parameter_value(castNode(Param, node), static_cast<ParamListInfo>(parameters));
-    return border::mutate_expression(node, with_values, parameters);
+static Node *with_values(Node *expression, ParamListInfo parameters) {
+    return border::change(expression, [=](Node *node, Index) {
+        return IsA(node, Param) && parameters != nullptr ? parameter_value(castNode(Param, node), parameters) : nullptr;
+    });
 }
 
+// From the innermost outwards.
 static Node *with_words(Node *node, void *parameters) {
     if (node == nullptr)
         return nullptr;
@@ -366,15 +361,15 @@ bool is_computed(Node *node) {
 }
 
 // A literal with a length is cut or padded to it when it is read.
-static Node *without_length(Node *node, void *context) {
-    if (node == nullptr)
-        return nullptr;
-    if (!IsA(node, Const))
-        return border::mutate_expression(node, without_length, context);
-    auto *value = copyObject(castNode(Const, node));
-    check_length(value);
-    value->consttypmod = -1;
-    return reinterpret_cast<Node *>(value);
+static Node *without_length(Node *expression) {
+    return border::change(expression, [](Node *node, Index) -> Node * {
+        if (!IsA(node, Const))
+            return nullptr;
+        auto *value = castNode(Const, copied(node));
+        check_length(value);
+        value->consttypmod = -1;
+        return reinterpret_cast<Node *>(value);
+    });
 }
 
 // AND and OR are opened: what is constant in them says more than true or false does.
@@ -391,7 +386,7 @@ static bool is_evaluated(Node *node) {
 }
 
 static Node *value_of(Node *node, void *parameters) {
-    return without_length(evaluate_constants(with_values(node, parameters)), nullptr);
+    return without_length(evaluate_constants(with_values(node, static_cast<ParamListInfo>(parameters))));
 }
 
 static Node *evaluate_dear(Node *node, void *parameters) {
@@ -417,8 +412,7 @@ Leaf *check_own_leaf(Parsed parsed, ParamListInfo parameters, Query **evaluated)
     parsed.query = with_date_style(parsed.query);
     Walk walk = {};
     (void)is_constant(reinterpret_cast<Node *>(parsed.query), &walk);
-    const bool loose =
-        finds_loose_time(reinterpret_cast<Node *>(parsed.query), const_cast<char *>(parsed.source->p_sourcetext));
+    const bool loose = finds_loose_time(parsed.query, parsed.source->p_sourcetext);
     Leaf *leaf = check_leaf(parsed.query, parsed.source);
     *evaluated = nullptr;
     if (!walk.dear && !loose)

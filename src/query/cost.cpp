@@ -5,7 +5,8 @@
 #include "border/refuse.hpp"
 #include "border/scope.hpp"
 #include "border/versions.hpp"
-#include "border/walk.hpp"
+#include "border/visit.hpp"
+#include "query/make.hpp"
 
 namespace dp::query {
 
@@ -16,14 +17,8 @@ constexpr int known_size = 1024; // a column declared to be no longer needs no l
 
 // ---- sizes ---------------------------------------------------------------------------------------------------------
 
-static Node *without_relabeling(Node *node) {
-    while (IsA(node, RelabelType))
-        node = reinterpret_cast<Node *>(castNode(RelabelType, node)->arg);
-    return node;
-}
-
 int size_of(Node *argument) {
-    Node *node = without_relabeling(argument);
+    Node *node = without_relabelings(argument);
     if (IsA(node, Const)) {
         auto *value = castNode(Const, node);
         return value->constisnull || value->constlen != -1 ? 0
@@ -42,8 +37,8 @@ int size_of(Node *argument) {
 static const char *constant_text(List *arguments) {
     if (list_length(arguments) < 2)
         return "";
-    auto *value = static_cast<Const *>(lsecond(arguments));
-    return !IsA(value, Const) || value->constisnull ? "" : TextDatumGetCString(value->constvalue);
+    const Const *value = value_in(static_cast<Node *>(lsecond(arguments)));
+    return value == nullptr ? "" : TextDatumGetCString(value->constvalue);
 }
 
 // After the first % every place of the text may be tried against the piece up to the next one, but no piece twice: a text that
@@ -127,9 +122,9 @@ void limit_arguments(List *arguments) {
         auto *argument = static_cast<Node *>(lfirst(cell));
         if (size_of(argument) >= 0)
             continue;
-        auto *limit = makeConst(INT4OID, -1, InvalidOid, sizeof(int32), Int32GetDatum(largest_limit), false, true);
-        lfirst(cell) = makeFuncExpr(limiter(), exprType(argument), list_make2(argument, limit), exprCollation(argument),
-                                    exprCollation(argument), COERCE_EXPLICIT_CALL);
+        lfirst(cell) =
+            makeFuncExpr(limiter(), exprType(argument), list_make2(argument, int_constant(largest_limit)),
+                         exprCollation(argument), exprCollation(argument), COERCE_EXPLICIT_CALL);
     }
 }
 
@@ -154,17 +149,12 @@ int size_limit(const RowCost *cost) {
     return static_cast<int>(Min(limit, largest_limit));
 }
 
-static bool set_limit(Node *node, void *context) {
-    if (node == nullptr)
-        return false;
-    if (IsA(node, FuncExpr) && castNode(FuncExpr, node)->funcid == limiter())
-        castNode(Const, lsecond(castNode(FuncExpr, node)->args))->constvalue =
-            Int32GetDatum(*static_cast<int *>(context));
-    return border::walk_expression(node, set_limit, context);
-}
-
 void set_size_limit(Node *expression, int limit) {
-    set_limit(expression, &limit);
+    border::any(expression, [=](Node *node) {
+        if (without_limit(node) != node)
+            castNode(Const, lsecond(castNode(FuncExpr, node)->args))->constvalue = Int32GetDatum(limit);
+        return false;
+    });
 }
 
 double time_of_group(const RowCost &cost) {

@@ -1,7 +1,8 @@
 #include "query/date_style.hpp"
 
 #include "border/versions.hpp"
-#include "border/walk.hpp"
+#include "border/visit.hpp"
+#include "query/make.hpp"
 
 namespace dp::query {
 
@@ -27,23 +28,19 @@ bool read_date_style(const char *text, DateSettings *style) {
     return false;
 }
 
-static bool find_style(Node *node, void *found) {
-    if (node == nullptr)
-        return false;
-    if (IsA(node, Query))
-        return border::walk_query(castNode(Query, node), find_style, found, 0);
-    const auto *call = IsA(node, FuncExpr) ? castNode(FuncExpr, node) : nullptr;
-    if (call == nullptr || call->funcid < FirstUnpinnedObjectId || list_length(call->args) != 2 ||
-        call->funcresulttype == TEXTOID || !IsA(lsecond(call->args), Const) ||
-        lsecond_node(Const, call->args)->consttype != TEXTOID || lsecond_node(Const, call->args)->constisnull)
-        return border::walk_expression(node, find_style, found);
-    *static_cast<const char **>(found) = TextDatumGetCString(lsecond_node(Const, call->args)->constvalue);
-    return true;
-}
-
 const char *style_of_dates(const Query *leaf) {
     const char *style = nullptr;
-    (void)find_style(reinterpret_cast<Node *>(const_cast<Query *>(leaf)), &style);
+    border::visit(reinterpret_cast<Node *>(const_cast<Query *>(leaf)), [&](Node *node, Index) {
+        const auto *call = IsA(node, FuncExpr) ? castNode(FuncExpr, node) : nullptr;
+        if (call == nullptr || call->funcid < FirstUnpinnedObjectId || list_length(call->args) != 2 ||
+            call->funcresulttype == TEXTOID)
+            return border::Step::in;
+        const Const *last = value_in(static_cast<Node *>(lsecond(call->args)));
+        if (last == nullptr || last->consttype != TEXTOID)
+            return border::Step::in;
+        style = TextDatumGetCString(last->constvalue);
+        return border::Step::stop;
+    });
     return style;
 }
 

@@ -1,33 +1,23 @@
 #include "query/dependent.hpp"
 
 #include "border/each.hpp"
-#include "border/walk.hpp"
+#include "border/visit.hpp"
 #include "query/distinct.hpp"
 #include "query/limits.hpp"
 
 namespace dp::query {
 
-namespace {
-struct Dependent {
-    const Query *query;
-    List *keys;
-    Distinct columns; // Var *
-};
-} // namespace
-
 // The parser has let pass what a key of the relation determines, and what is a part of an expression that is grouped by.
-static bool find_dependent(Node *node, void *context) {
-    auto *dependent = static_cast<Dependent *>(context);
-    if (node == nullptr || IsA(node, Aggref) || IsA(node, GroupingFunc) || IsA(node, Query) ||
-        list_member(dependent->keys, node))
-        return false;
-    if (IsA(node, Var)) {
-        auto *column = castNode(Var, node);
-        if (column->varlevelsup == 0 && rt_fetch(column->varno, dependent->query->rtable)->rtekind == RTE_RELATION)
-            dependent->columns.add(node);
-        return false;
-    }
-    return border::walk_expression(node, find_dependent, context);
+static void find_dependent(const Query *query, Node *expression, const List *keys, Distinct *columns) {
+    border::visit(expression, [=](Node *node, Index) {
+        if (IsA(node, Aggref) || IsA(node, GroupingFunc) || IsA(node, Query) || list_member(keys, node))
+            return border::Step::past;
+        auto *column = reinterpret_cast<Var *>(node);
+        if (IsA(node, Var) && column->varlevelsup == 0 &&
+            rt_fetch(column->varno, query->rtable)->rtekind == RTE_RELATION)
+            columns->add(node);
+        return border::Step::in;
+    });
 }
 
 // The target that shows the column; else one that nobody sees; null: there may be none beside DISTINCT.
@@ -57,13 +47,14 @@ static void group_by(Query *query, Node *column) {
 void group_dependent(Query *query) {
     if (query->constraintDeps == NIL || query->groupingSets != NIL)
         return;
-    Dependent dependent = {query, NIL, Distinct::none()};
+    Distinct columns = Distinct::none();
+    List *keys = NIL;
     for (auto *clause : border::each<SortGroupClause>(query->groupClause))
-        dependent.keys = lappend(dependent.keys, get_sortgroupclause_expr(clause, query->targetList));
-    find_dependent(reinterpret_cast<Node *>(query->targetList), &dependent);
-    find_dependent(query->havingQual, &dependent);
-    check_outputs(list_length(query->groupClause) + dependent.columns.count()); // before each is looked for in the list
-    for (auto *part : border::each<Node>(dependent.columns.nodes))
+        keys = lappend(keys, get_sortgroupclause_expr(clause, query->targetList));
+    find_dependent(query, reinterpret_cast<Node *>(query->targetList), keys, &columns);
+    find_dependent(query, query->havingQual, keys, &columns);
+    check_outputs(list_length(query->groupClause) + columns.count()); // before each is looked for in the list
+    for (auto *part : border::each<Node>(columns.nodes))
         group_by(query, part);
 }
 

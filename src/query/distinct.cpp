@@ -1,6 +1,6 @@
 #include "query/distinct.hpp"
 
-#include "border/walk.hpp"
+#include "border/visit.hpp"
 
 namespace dp::query {
 
@@ -45,17 +45,12 @@ static uint32 hash_fields(const Node *node) {
     }
 }
 
-static bool add_to_hash(Node *node, void *context) {
-    if (node == nullptr)
-        return false;
-    auto *hash = static_cast<uint32 *>(context);
-    *hash = hash_combine(*hash, hash_combine(static_cast<uint32>(nodeTag(node)), hash_fields(node)));
-    return !IsA(node, Query) && !IsA(node, String) && border::walk_expression(node, add_to_hash, context);
-}
-
-static uint32 hash_of(Node *node) {
+static uint32 hash_of(Node *expression) {
     uint32 hash = 0;
-    add_to_hash(node, &hash);
+    border::visit(expression, [&](Node *node, Index) {
+        hash = hash_combine(hash, hash_combine(static_cast<uint32>(nodeTag(node)), hash_fields(node)));
+        return IsA(node, Query) || IsA(node, String) ? border::Step::past : border::Step::in;
+    });
     return hash;
 }
 

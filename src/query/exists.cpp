@@ -4,12 +4,13 @@
 
 #include "border/each.hpp"
 #include "border/permissions.hpp"
-#include "border/walk.hpp"
+#include "border/visit.hpp"
 #include "border/varnos.hpp"
 #include "catalog/facade.hpp"
 #include "catalog/public_table.hpp"
 #include "query/flatten_subselects.hpp"
 #include "query/limits.hpp"
+#include "query/make.hpp"
 #include "query/hints.hpp"
 #include "query/total_table.hpp"
 
@@ -106,16 +107,14 @@ static void check_form(const Query *query, const Reading *reading, const Found &
 
 // ---- its condition -------------------------------------------------------------------------------------------------
 
-// A column of the sub-SELECT that IN compares with.
-static Node *put_targets(Node *node, void *context) {
-    if (node == nullptr)
-        return nullptr;
-    if (IsA(node, Param) && castNode(Param, node)->paramkind == PARAM_SUBLINK) {
-        auto *target = list_nth_node(TargetEntry, static_cast<const Query *>(context)->targetList,
-                                     castNode(Param, node)->paramid - 1);
-        return static_cast<Node *>(copyObject(static_cast<void *>(target->expr)));
-    }
-    return border::mutate_expression(node, put_targets, context);
+// Puts the columns of the sub-SELECT that IN compares with.
+static Node *with_targets(Node *test, const Query *query) {
+    return border::change(test, [=](Node *node, Index) -> Node * {
+        if (!IsA(node, Param) || castNode(Param, node)->paramkind != PARAM_SUBLINK)
+            return nullptr;
+        const auto *target = list_nth_node(TargetEntry, query->targetList, castNode(Param, node)->paramid - 1);
+        return copied(reinterpret_cast<Node *>(target->expr));
+    });
 }
 
 // Over the sources of the leaf: its n relations become those from `first` on. Their varnos are larger, so the last one comes first.
@@ -128,21 +127,13 @@ static Node *over_sources(Node *condition, const Leaf *leaf, int first, int n) {
     return condition;
 }
 
-static Node *is_null(Node *node, NullTestType type) {
-    auto *test = makeNode(NullTest);
-    test->arg = reinterpret_cast<Expr *>(copyObject(node));
-    test->nulltesttype = type;
-    test->location = -1;
-    return reinterpret_cast<Node *>(test);
-}
-
 // x op y of IN; null for EXISTS.
 static Node *comparison(const Found &found, const Query *query) {
     if (found.link->subLinkType != ANY_SUBLINK)
         return nullptr;
-    auto *test = static_cast<Node *>(copyObject(found.link->testexpr));
+    Node *test = copied(found.link->testexpr);
     IncrementVarSublevelsUp(test, 1, 0);
-    return put_targets(test, const_cast<Query *>(query));
+    return with_targets(test, query);
 }
 
 static void add_source(const Reading *reading, const RangeTblEntry *entry) {
@@ -164,19 +155,18 @@ struct Opened {
     Node *where; // of the sub-SELECT
     Node *test;  // x op y of IN; null for EXISTS
     Node *condition() const {
-        return make_and_qual(static_cast<Node *>(copyObject(where)), static_cast<Node *>(copyObject(test)));
+        return make_and_qual(copied(where), copied(test));
     }
 };
 } // namespace
 
 // Refuses nondeterministic collations in a sub-SELECT: some plans keep one of the rows that such a collation calls equal.
-static bool check_column_collation(Node *node, void *context) {
-    if (node == nullptr)
+static void check_collations(Node *expression, ParseState *source) {
+    border::any(expression, [=](Node *node) {
+        if (IsA(node, Var))
+            open_collation(castNode(Var, node)->varcollid, source, castNode(Var, node)->location);
         return false;
-    if (IsA(node, Var))
-        open_collation(castNode(Var, node)->varcollid, static_cast<ParseState *>(context),
-                       castNode(Var, node)->location);
-    return border::walk_expression(node, check_column_collation, context);
+    });
 }
 
 static Opened open_sources(const Reading *reading, const Found &found, const List *relations) {
@@ -188,11 +178,10 @@ static Opened open_sources(const Reading *reading, const Found &found, const Lis
         refuse_if(!relation->inh, "ONLY", only_remedy, reading, found);
         add_source(reading, relation);
     }
-    (void)check_column_collation(query->jointree->quals, reading->source);
-    (void)check_column_collation(found.link->testexpr, reading->source);
-    (void)check_column_collation(reinterpret_cast<Node *>(query->targetList), reading->source);
-    opened.where =
-        over_sources(static_cast<Node *>(copyObject(query->jointree->quals)), leaf, opened.source, opened.nsources);
+    check_collations(query->jointree->quals, reading->source);
+    check_collations(found.link->testexpr, reading->source);
+    check_collations(reinterpret_cast<Node *>(query->targetList), reading->source);
+    opened.where = over_sources(copied(query->jointree->quals), leaf, opened.source, opened.nsources);
     opened.test = over_sources(comparison(found, query), leaf, opened.source, opened.nsources);
     return opened;
 }
@@ -332,10 +321,10 @@ static void add_not_in(const Reading *reading, const Found &found, const Opened 
     Node *x = static_cast<Node *>(list_nth(call->args, 1 - of_y)), *y = static_cast<Node *>(list_nth(call->args, of_y));
     refuse_if(!bms_is_subset(border::varnos_of(opened.where), inner), "a column of the outer query",
               "Write NOT EXISTS.", reading, found);
-    Node *again = static_cast<Node *>(copyObject(opened.where));
+    Node *again = copied(opened.where);
     add_semi_join(reading->leaf, opened, opened.condition(), true, nullptr);
-    add_semi_join(reading->leaf, opened, make_and_qual(again, is_null(y, IS_NULL)), true, nullptr);
-    add_semi_join(reading->leaf, opened, opened.where, true, is_null(x, IS_NOT_NULL));
+    add_semi_join(reading->leaf, opened, make_and_qual(again, null_test(copied(y), IS_NULL)), true, nullptr);
+    add_semi_join(reading->leaf, opened, opened.where, true, null_test(copied(x), IS_NOT_NULL));
 }
 
 static bool is_any_private(const Leaf *leaf, const Opened &opened) {
@@ -525,34 +514,27 @@ const SemiJoin *test_of(const Leaf *leaf, const Var *column) {
     return nullptr;
 }
 
-static Node *tests_written(Node *node, void *leaf) {
-    if (node == nullptr)
-        return nullptr;
-    if (IsA(node, Var))
-        if (const SemiJoin *test = test_of(static_cast<const Leaf *>(leaf), castNode(Var, node)))
-            return reinterpret_cast<Node *>(copyObject(test->written));
-    return border::mutate_expression(node, tests_written, leaf);
-}
-
-Node *with_tests_written(const Leaf *leaf, Node *node) {
-    return tests_written(node, const_cast<Leaf *>(leaf));
+Node *with_tests_written(const Leaf *leaf, Node *expression) {
+    return border::change(expression, [=](Node *node, Index) -> Node * {
+        const SemiJoin *test = IsA(node, Var) ? test_of(leaf, castNode(Var, node)) : nullptr;
+        return test == nullptr ? nullptr : copied(reinterpret_cast<Node *>(test->written));
+    });
 }
 
 // ---- permissions ---------------------------------------------------------------------------------------------------
 
-static bool check_sub_select(Node *node, void *) {
-    if (node == nullptr)
-        return false;
-    if (IsA(node, Query))
-        border::check_permissions(castNode(Query, node));
-    return IsA(node, Query) ? border::walk_query(castNode(Query, node), check_sub_select, nullptr, 0)
-                            : border::walk_expression(node, check_sub_select, nullptr);
+static void check_sub_selects(Node *node) {
+    border::visit(node, [](Node *part, Index) {
+        if (IsA(part, Query))
+            border::check_permissions(castNode(Query, part));
+        return border::Step::in;
+    });
 }
 
 void check_semi_permissions(const Leaf *leaf) {
-    (void)check_sub_select(reinterpret_cast<Node *>(leaf->query->jointree), nullptr);
+    check_sub_selects(reinterpret_cast<Node *>(leaf->query->jointree));
     for (auto *semi : border::each<const SemiJoin>(leaf->semi_joins))
-        (void)check_sub_select(reinterpret_cast<Node *>(semi->written), nullptr);
+        check_sub_selects(reinterpret_cast<Node *>(semi->written));
 }
 
 } // namespace dp::query

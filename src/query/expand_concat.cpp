@@ -1,15 +1,11 @@
 #include "query/expand_concat.hpp"
 
 #include "border/each.hpp"
+#include "query/make.hpp"
 #include "query/total_casts.hpp"
 #include "query/total_table.hpp"
 
 namespace dp::query {
-
-static Node *text_constant(const char *text) {
-    return reinterpret_cast<Node *>(
-        makeConst(TEXTOID, -1, DEFAULT_COLLATION_OID, -1, CStringGetTextDatum(text), false, false));
-}
 
 // Whether a cast shows the same. Of a boolean it is another word, and of char(n) it leaves blanks out.
 static bool has_text(Node *node) {
@@ -51,16 +47,6 @@ static Node *as_text(Node *node) {
     return reinterpret_cast<Node *>(cast);
 }
 
-Node *without_labels(Node *node) {
-    for (;;)
-        if (IsA(node, CollateExpr))
-            node = reinterpret_cast<Node *>(castNode(CollateExpr, node)->arg);
-        else if (IsA(node, RelabelType))
-            node = reinterpret_cast<Node *>(castNode(RelabelType, node)->arg);
-        else
-            return node;
-}
-
 namespace {
 // Holds the text that the values so far were joined to.
 struct Concatenation {
@@ -90,9 +76,9 @@ static Node *coalesce_empty(Node *text, const FuncExpr *call) {
 static void end_run(Concatenation *to) {
     if (to->run.len == 0)
         return;
-    Node *text = text_constant(to->run.data);
-    check_length(castNode(Const, text));
-    to->all = concat_call(to->all, text, to->call);
+    Const *text = text_constant(to->run.data);
+    check_length(text);
+    to->all = concat_call(to->all, reinterpret_cast<Node *>(text), to->call);
     resetStringInfo(&to->run);
 }
 
@@ -118,19 +104,18 @@ static Concatenation all_texts(const FuncExpr *call, const List *values, const c
         end_run(&to);
         Node *text = as_text(value);
         if (before[0] != '\0')
-            text = concat_call(text_constant(before), text, call);
+            text = concat_call(reinterpret_cast<Node *>(text_constant(before)), text, call);
         to.all = concat_call(to.all, coalesce_empty(text, call), call);
     }
     end_run(&to);
     if (to.all == nullptr)
-        to.all = text_constant("");
+        to.all = reinterpret_cast<Node *>(text_constant(""));
     return to;
 }
 
 // The first separator goes.
 static Node *substring_after(Node *all, const char *separator, const FuncExpr *call) {
-    auto *start =
-        makeConst(INT4OID, -1, InvalidOid, sizeof(int32), Int32GetDatum(pg_mbstrlen(separator) + 1), false, true);
+    auto *start = int_constant(pg_mbstrlen(separator) + 1);
     return reinterpret_cast<Node *>(makeFuncExpr(F_SUBSTR_TEXT_INT4, TEXTOID, list_make2(all, start), call->funccollid,
                                                  call->funccollid, COERCE_EXPLICIT_CALL));
 }

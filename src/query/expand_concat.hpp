@@ -16,7 +16,4 @@ const char *concatenation_remedy(const List *arguments);
 // is too long.
 Node *in_other_words(Node *node);
 
-// The value without what says its type or collation.
-Node *without_labels(Node *node);
-
 } // namespace dp::query

@@ -3,12 +3,13 @@
 #include "border/each.hpp"
 #include "border/grouping.hpp"
 #include "border/versions.hpp"
-#include "border/walk.hpp"
+#include "border/visit.hpp"
 #include "catalog/facade.hpp"
 #include "catalog/public_table.hpp"
 #include "query/from.hpp"
 #include "query/leaf.hpp"
 #include "query/limits.hpp"
+#include "query/make.hpp"
 #include "query/hints.hpp"
 #include "query/passed_rows.hpp"
 
@@ -16,19 +17,12 @@ namespace dp::query {
 
 // ---- what stands between -------------------------------------------------------------------------------------------
 
-static bool find_window(Node *node, void *context) {
-    if (node == nullptr)
-        return false;
-    if (IsA(node, WindowFunc)) {
-        *static_cast<int *>(context) = castNode(WindowFunc, node)->location;
-        return true;
-    }
-    return border::walk_expression(node, find_window, context);
-}
-
 void refuse_window(const Query *query, ParseState *source) {
     int location = -1;
-    find_window(reinterpret_cast<Node *>(query->targetList), &location);
+    border::any(reinterpret_cast<Node *>(query->targetList), [&](Node *node) {
+        location = IsA(node, WindowFunc) ? castNode(WindowFunc, node)->location : location;
+        return IsA(node, WindowFunc);
+    });
     refuse_part("a window function over rows", "Aggregate with GROUP BY: window functions may be used over the answer.",
                 source, location);
 }
@@ -58,78 +52,47 @@ static void check_projection(const Query *query, ParseState *source) {
 
 // ---- folding -------------------------------------------------------------------------------------------------------
 
-namespace {
-struct WholeRow {
-    int index;
-    int level;
-    ParseState *source;
-};
-} // namespace
+static bool is_column_of(Node *node, int index, Index level) {
+    return IsA(node, Var) && castNode(Var, node)->varno == index && castNode(Var, node)->varlevelsup == level;
+}
 
-static bool refuse_whole_row(Node *node, void *context) {
-    auto *whole = static_cast<WholeRow *>(context);
-    if (node == nullptr)
-        return false;
-    if (IsA(node, Var)) {
-        auto *var = castNode(Var, node);
-        if (var->varno == whole->index && var->varlevelsup == static_cast<Index>(whole->level) && var->varattno == 0)
-            refuse_part("a whole row", "Name columns; count(*) counts rows.", whole->source, var->location);
-        return false;
-    }
-    if (IsA(node, Query)) {
-        whole->level++;
-        border::walk_query(castNode(Query, node), refuse_whole_row, context, 0);
-        whole->level--;
-        return false;
-    }
-    return border::walk_expression(node, refuse_whole_row, context);
+static void refuse_whole_row(Node *expression, int index, ParseState *source) {
+    border::visit(expression, [=](Node *node, Index level) {
+        if (is_column_of(node, index, level) && castNode(Var, node)->varattno == 0)
+            refuse_part("a whole row", "Name columns; count(*) counts rows.", source, castNode(Var, node)->location);
+        return border::Step::in;
+    });
 }
 
 // Each level may name a column of the level below several times, so the text that a few short levels open into doubles with
 // every one of them: it is counted before it is made.
 constexpr int64 most_nodes = 20000; // more than 64 kB of SQL have
 
-static bool count_node(Node *node, void *context) {
-    if (node == nullptr)
-        return false;
-    CHECK_FOR_INTERRUPTS();
-    ++*static_cast<int64 *>(context);
-    return IsA(node, Query) ? border::walk_query(castNode(Query, node), count_node, context, 0)
-                            : border::walk_expression(node, count_node, context);
+static int64 count_nodes(Node *expression) {
+    int64 nodes = 0;
+    border::visit(expression, [&](Node *, Index) {
+        CHECK_FOR_INTERRUPTS();
+        nodes++;
+        return border::Step::in;
+    });
+    return nodes;
 }
 
-namespace {
-struct Growth {
-    int index, level;
-    List *columns;
-    int64 *sizes; // of the columns, counted when they are met
-    int64 nodes;
-};
-} // namespace
-
-static bool add_opened(Node *node, void *context) {
-    auto *growth = static_cast<Growth *>(context);
-    if (node == nullptr)
-        return false;
-    CHECK_FOR_INTERRUPTS();
-    growth->nodes++;
-    if (IsA(node, Var)) {
-        auto *var = castNode(Var, node);
-        int n = var->varattno;
-        if (var->varno != growth->index || var->varlevelsup != static_cast<Index>(growth->level) || n <= 0 ||
-            n > list_length(growth->columns))
-            return false;
-        int64 *size = &growth->sizes[n - 1];
-        if (*size == 0)
-            count_node(static_cast<Node *>(list_nth(growth->columns, n - 1)), size);
-        growth->nodes += *size;
-    } else if (IsA(node, Query)) {
-        growth->level++;
-        border::walk_query(castNode(Query, node), add_opened, context, 0);
-        growth->level--;
-        return false;
-    }
-    return border::walk_expression(node, add_opened, context);
+// sizes: of the columns, counted when they are met.
+static int64 count_opened(Node *expression, int index, const List *columns, int64 *sizes) {
+    int64 nodes = 0;
+    border::visit(expression, [&](Node *node, Index level) {
+        CHECK_FOR_INTERRUPTS();
+        nodes++;
+        const int n = is_column_of(node, index, level) ? castNode(Var, node)->varattno : 0;
+        if (n > 0 && n <= list_length(columns)) {
+            if (sizes[n - 1] == 0)
+                sizes[n - 1] = count_nodes(static_cast<Node *>(list_nth(columns, n - 1)));
+            nodes += sizes[n - 1];
+        }
+        return border::Step::in;
+    });
+    return nodes;
 }
 
 // Numbers facades beyond the entries of any level until all of them are known.
@@ -144,21 +107,14 @@ struct Place {
 };
 } // namespace
 
-static void check_size(Node *node, const Place *place, ParseState *source) {
-    int n = list_length(place->columns);
-    Growth growth = {place->index, 0, place->columns, static_cast<int64 *>(palloc0(sizeof(int64) * (n + 1))), 0};
-    add_opened(node, &growth);
-    if (growth.nodes > most_nodes)
+void check_opened(Node *node, int index, List *columns, ParseState *source) {
+    auto *sizes = static_cast<int64 *>(palloc0(sizeof(int64) * (list_length(columns) + 1)));
+    if (count_opened(node, index, columns, sizes) > most_nodes)
         ereport(ERROR, (errcode(ERRCODE_STATEMENT_TOO_COMPLEX),
                         errmsg("the sub-SELECTs of the query open into an expression of more than %d parts",
                                static_cast<int>(most_nodes)),
                         errhint("Name a computed column fewer times in the level above it."),
                         source ? parser_errposition(source, exprLocation(node)) : 0));
-}
-
-void check_opened(Node *node, int index, List *columns, ParseState *source) {
-    const Place place = {index, 0, columns};
-    check_size(node, &place, source);
 }
 
 // Columns of joins are those of what is joined.
@@ -176,37 +132,31 @@ static Node *put_in_place(Node *node, Query *query, List *places, ParseState *so
     if (has_joins(query))
         node = border::columns_of_joined(query, node);
     for (auto *place : border::each<const Place>(places)) {
-        WholeRow whole = {place->index, 0, source};
-        refuse_whole_row(node, &whole);
+        refuse_whole_row(node, place->index, source);
         if (place->varno > 0) {
             ChangeVarNodes(node, place->index, place->varno, 0);
             continue;
         }
-        check_size(node, place, source);
+        check_opened(node, place->index, place->columns, source);
         node = border::replace_columns(node, place->index, place->columns, sublinks);
     }
     return node;
 }
 
 // The deparser would name a column by the join whose alias it was written with, which is none of the leaf's.
-static bool forget_aliases(Node *node, void *) {
-    if (node == nullptr)
-        return false;
-    if (IsA(node, Query))
-        return border::walk_query(castNode(Query, node), forget_aliases, nullptr, 0);
-    if (!IsA(node, Var))
-        return border::walk_expression(node, forget_aliases, nullptr);
-    auto *column = castNode(Var, node);
-    if (column->varno >= first_varno) {
-        column->varnosyn = column->varno;
-        column->varattnosyn = column->varattno;
-    }
-    return false;
+static void forget_aliases(Node *expression) {
+    border::visit(expression, [](Node *node, Index) {
+        if (IsA(node, Var) && castNode(Var, node)->varno >= first_varno) {
+            castNode(Var, node)->varnosyn = castNode(Var, node)->varno;
+            castNode(Var, node)->varattnosyn = castNode(Var, node)->varattno;
+        }
+        return border::Step::in;
+    });
 }
 
 // The facades by their numbers, once nothing has those of a level any more.
 static Node *numbered(Node *node, const List *facades) {
-    (void)forget_aliases(node, nullptr);
+    forget_aliases(node);
     for (int i = 0; node != nullptr && i < list_length(facades); i++)
         ChangeVarNodes(node, first_varno + i, i + 1, 0);
     return node;
@@ -243,9 +193,7 @@ static Folded fold_at(const Level *level, const Level *answer, List *with, Parse
 // Refuses a computed column on a nullable side: an outer join makes the row NULL, and the column need not be.
 static void check_nullable(const Fold *fold, const List *columns) {
     for (auto *target : border::each<TargetEntry>(columns)) {
-        auto *column = reinterpret_cast<Node *>(target->expr);
-        while (IsA(column, RelabelType))
-            column = reinterpret_cast<Node *>(castNode(RelabelType, column)->arg);
+        const Node *column = without_relabelings(reinterpret_cast<Node *>(target->expr));
         if (!target->resjunk && !IsA(column, Var))
             refuse_part("a computed column of a sub-SELECT on the nullable side of an outer join",
                         "Compute it above the join, from columns of the view.", fold->source,
@@ -268,8 +216,7 @@ static char *name_of(const Fold *fold, const RangeTblEntry *entry) {
 // A facade, or a public table; or a sub-SELECT with rows of units. rows: what is passed in its place, or null.
 static From fold_source(Fold *fold, Oid relation, RangeTblEntry *rows, int index, Query *people = nullptr) {
     check_sources(list_length(fold->all->facades) + 1);
-    auto *ref = makeNode(RangeTblRef);
-    ref->rtindex = list_length(fold->all->facades) + 1;
+    RangeTblRef *ref = reference_to(list_length(fold->all->facades) + 1);
     add_place(fold, index)->varno = first_varno + ref->rtindex - 1;
     fold->all->facades = lappend_oid(fold->all->facades, relation);
     fold->all->rows = lappend(fold->all->rows, rows);
@@ -317,11 +264,7 @@ static bool fold_sub_selects(Node *node, void *context);
 
 // Nothing refers to it any more: it is no question of its own.
 static void forget_query(CommonTableExpr *cte) {
-    auto *query = makeNode(Query);
-    query->commandType = CMD_SELECT;
-    query->canSetTag = true;
-    query->jointree = makeFromExpr(NIL, nullptr);
-    cte->ctequery = reinterpret_cast<Node *>(query);
+    cte->ctequery = reinterpret_cast<Node *>(make_select());
 }
 
 // Ends at a sub-SELECT with rows of units, which has what it reads folded by itself.
@@ -401,20 +344,10 @@ static From fold_item(const RangeTblRef *ref, bool nullable, void *context) {
 
 RangeTblEntry *source_entry(Oid source, char *name) {
     Relation relation = table_open(source, AccessShareLock);
-    auto *entry = makeNode(RangeTblEntry);
-    entry->rtekind = RTE_RELATION;
-    entry->relid = source;
-    entry->relkind = relation->rd_rel->relkind;
-    entry->rellockmode = AccessShareLock;
-    entry->inh = true; // false would be deparsed as FROM ONLY
-    entry->inFromCl = true;
-    List *names = NIL;
-    for (int i = 0; i < RelationGetDescr(relation)->natts; i++) {
-        const FormData_pg_attribute *column = TupleDescAttr(RelationGetDescr(relation), i);
-        names = lappend(names, makeString(pstrdup(column->attisdropped ? "" : NameStr(column->attname))));
-    }
-    entry->alias = name == nullptr ? nullptr : makeAlias(name, NIL);
-    entry->eref = makeAlias(name == nullptr ? RelationGetRelationName(relation) : name, names);
+    Alias *alias = name == nullptr ? nullptr : makeAlias(name, NIL);
+    RangeTblEntry *entry =
+        addRangeTableEntryForRelation(make_parsestate(nullptr), relation, AccessShareLock, alias, true, true)->p_rte;
+    border::forget_permission(entry); // it is set where the entry comes to stand
     table_close(relation, NoLock);
     return entry;
 }
@@ -475,40 +408,28 @@ static bool fold_sub_selects(Node *node, void *context) {
     return false;
 }
 
-namespace {
-struct Tests {
-    Folded *folded;
-    List *of_keys; // SubLink *, as they were
-};
-} // namespace
-
-static bool find_sub_selects(Node *node, void *context) {
-    if (node == nullptr || IsA(node, Query))
-        return false;
-    if (IsA(node, SubLink))
-        *static_cast<List **>(context) = lappend(*static_cast<List **>(context), copyObject(node));
-    return border::walk_expression(node, find_sub_selects, context);
-}
-
 // Folds tests within aggregates, and those that are a part of a group key: the rest of the statement keeps the others.
-static bool fold_used(Node *node, void *context) {
-    auto *tests = static_cast<Tests *>(context);
-    if (node == nullptr || IsA(node, Query))
-        return false;
-    if (IsA(node, Aggref))
-        return castNode(Aggref, node)->agglevelsup == 0 &&
-               border::walk_expression(node, fold_sub_selects, tests->folded);
-    if (IsA(node, SubLink) && list_member(tests->of_keys, node))
-        return fold_sub_selects(node, tests->folded);
-    return border::walk_expression(node, fold_used, context);
+static void fold_used(Node *expression, const List *of_keys, Folded *folded) {
+    border::visit(expression, [=](Node *node, Index) {
+        const bool of_key = IsA(node, SubLink) && list_member(of_keys, node);
+        if (of_key)
+            (void)fold_sub_selects(node, folded);
+        else if (IsA(node, Aggref) && castNode(Aggref, node)->agglevelsup == 0)
+            (void)border::walk_expression(node, fold_sub_selects, folded);
+        return of_key || IsA(node, Aggref) || IsA(node, Query) ? border::Step::past : border::Step::in;
+    });
 }
 
 static void fold_tests(Query *query, Folded *folded) {
-    Tests tests = {folded, NIL};
+    List *of_keys = NIL; // SubLink *, as they were
     for (auto *clause : border::each<SortGroupClause>(query->groupClause))
-        (void)find_sub_selects(get_sortgroupclause_expr(clause, query->targetList), &tests.of_keys);
-    (void)fold_used(reinterpret_cast<Node *>(query->targetList), &tests);
-    (void)fold_used(query->havingQual, &tests);
+        border::any(get_sortgroupclause_expr(clause, query->targetList), [&](Node *node) {
+            if (IsA(node, SubLink))
+                of_keys = lappend(of_keys, copied(node));
+            return false;
+        });
+    fold_used(reinterpret_cast<Node *>(query->targetList), of_keys, folded);
+    fold_used(query->havingQual, of_keys, folded);
 }
 
 static Node *fold_condition(Node *on, void *context) {

@@ -10,6 +10,7 @@
 #include "query/hints.hpp"
 #include "query/limits.hpp"
 #include "query/leaf_rows.hpp"
+#include "query/make.hpp"
 
 namespace dp::query {
 
@@ -180,9 +181,7 @@ static From read_item(const RangeTblRef *ref, bool nullable, void *context) {
     leaf->sources[leaf->nsources++] = Source{
         entry->relid,          ref->rtindex, is_public, nullable, false, border::permission_of(reading->query, entry).role,
         passed ? entry : nullptr, nullptr};
-    auto *own = makeNode(RangeTblRef);
-    own->rtindex = ref->rtindex;
-    return From{list_make1(own), nullptr};
+    return From{list_make1(reference_to(ref->rtindex)), nullptr};
 }
 
 static Node *read_condition(Node *on, void *context) {

@@ -3,7 +3,7 @@
 #include "border/each.hpp"
 #include "border/grouping.hpp"
 #include "border/permissions.hpp"
-#include "border/walk.hpp"
+#include "border/visit.hpp"
 #include "catalog/facade.hpp"
 #include "catalog/settings.hpp"
 #include "query/flatten_subselects.hpp"
@@ -26,18 +26,15 @@ static Query *view_query(Oid view) {
     return query;
 }
 
-static bool leads_to_facade(Node *node, void *context) {
+static bool leads_to_facade(Query *query) {
     check_stack_depth();
-    if (node == nullptr)
-        return false;
-    if (!IsA(node, Query))
-        return border::walk_expression(node, leads_to_facade, context);
-    for (auto *entry : border::each<RangeTblEntry>(castNode(Query, node)->rtable)) {
-        if (reads_view(entry) && (OidIsValid(catalog::table_of_facade(entry->relid)) ||
-                                  leads_to_facade(reinterpret_cast<Node *>(view_query(entry->relid)), context)))
-            return true;
-    }
-    return border::walk_query(castNode(Query, node), leads_to_facade, context, 0);
+    return border::visit(reinterpret_cast<Node *>(query), [](Node *node, Index) {
+        for (auto *entry : border::each<RangeTblEntry>(IsA(node, Query) ? castNode(Query, node)->rtable : NIL))
+            if (reads_view(entry) && (OidIsValid(catalog::table_of_facade(entry->relid)) ||
+                                      leads_to_facade(view_query(entry->relid))))
+                return border::Step::stop;
+        return border::Step::in;
+    });
 }
 
 // The caller may read a view that he uses; what stands in it is his own table, or checked when the query runs.
@@ -56,47 +53,37 @@ static void expand_view(RangeTblEntry *entry, Query *query) {
         entry->alias = makeAlias(entry->eref->aliasname, NIL);
 }
 
-static bool collect_facades(Node *node, void *context) {
-    auto *general = static_cast<General *>(context);
-    if (node == nullptr)
-        return false;
-    if (!IsA(node, Query))
-        return border::walk_expression(node, collect_facades, context);
-    for (auto *entry : border::each<RangeTblEntry>(castNode(Query, node)->rtable)) {
-        if (!reads_view(entry))
-            continue;
-        if (OidIsValid(catalog::table_of_facade(entry->relid))) {
-            general->facades = lappend(general->facades, entry);
-            general->views = list_append_unique_oid(general->views, entry->relid);
-            continue;
+static void collect_facades(General *general) {
+    border::visit(reinterpret_cast<Node *>(general->query), [=](Node *node, Index) {
+        for (auto *entry : border::each<RangeTblEntry>(IsA(node, Query) ? castNode(Query, node)->rtable : NIL)) {
+            if (!reads_view(entry))
+                continue;
+            if (OidIsValid(catalog::table_of_facade(entry->relid))) {
+                general->facades = lappend(general->facades, entry);
+                general->views = list_append_unique_oid(general->views, entry->relid);
+                continue;
+            }
+            Query *below = view_query(entry->relid);
+            if (leads_to_facade(below))
+                expand_view(entry, below);
         }
-        Query *below = view_query(entry->relid);
-        if (leads_to_facade(reinterpret_cast<Node *>(below), nullptr))
-            expand_view(entry, below);
-    }
-    return border::walk_query(castNode(Query, node), collect_facades, context, 0);
+        return border::Step::in;
+    });
 }
 
 General *find_facades(const Query *query, ParseState *source) {
     auto *general = static_cast<General *>(palloc0(sizeof(General)));
     general->query = copyObject(const_cast<Query *>(query));
     general->source = source;
-    collect_facades(reinterpret_cast<Node *>(general->query), general);
+    collect_facades(general);
     border::flatten_all_grouping(general->query);
     return general;
 }
 
-static bool any_level_aggregates(Node *node, void *context) {
-    if (node == nullptr)
-        return false;
-    if (!IsA(node, Query))
-        return border::walk_expression(node, any_level_aggregates, context);
-    return aggregates(castNode(Query, node)) ||
-           border::walk_query(castNode(Query, node), any_level_aggregates, context, 0);
-}
-
 bool is_general(const General *general) {
-    return general->facades != NIL && any_level_aggregates(reinterpret_cast<Node *>(general->query), nullptr);
+    return general->facades != NIL && border::visit(reinterpret_cast<Node *>(general->query), [](Node *node, Index) {
+        return IsA(node, Query) && aggregates(castNode(Query, node)) ? border::Step::stop : border::Step::in;
+    });
 }
 
 // ---- functions -----------------------------------------------------------------------------------------------------

@@ -13,6 +13,7 @@
 #include "query/from.hpp"
 #include "query/two_columns.hpp"
 #include "query/limits.hpp"
+#include "query/make.hpp"
 #include "query/interval_marks.hpp"
 #include "query/percentile.hpp"
 #include "query/public_view.hpp"
@@ -60,17 +61,12 @@ static Node *argument_of(const Aggref *call) {
 
 // count(1) is what some tools write for count(*).
 static bool counts_rows(const Aggref *call) {
-    auto *argument = reinterpret_cast<Const *>(linitial_node(TargetEntry, call->args)->expr);
-    return IsA(argument, Const) && !argument->constisnull;
+    return value_in(reinterpret_cast<Node *>(linitial_node(TargetEntry, call->args)->expr)) != nullptr;
 }
 
 // count(expression) is count(*) of the rows where it is there: one person is one row of it, whatever the expression.
 static Expr *and_present(Expr *filter, Node *argument) {
-    auto *test = makeNode(NullTest);
-    test->arg = reinterpret_cast<Expr *>(argument);
-    test->nulltesttype = IS_NOT_NULL;
-    test->location = -1;
-    auto *present = reinterpret_cast<Expr *>(test);
+    auto *present = reinterpret_cast<Expr *>(null_test(argument, IS_NOT_NULL));
     auto *all = reinterpret_cast<BoolExpr *>(filter);
     if (equal(filter, present) ||
         (filter != nullptr && IsA(all, BoolExpr) && all->boolop == AND_EXPR && equal(llast(all->args), present)))

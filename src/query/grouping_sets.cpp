@@ -1,10 +1,11 @@
 #include "query/grouping_sets.hpp"
 
 #include "border/each.hpp"
-#include "border/walk.hpp"
+#include "border/visit.hpp"
 #include "query/distinct.hpp"
 #include "query/flatten_subselects.hpp"
 #include "query/hints.hpp"
+#include "query/make.hpp"
 
 namespace dp::query {
 
@@ -108,7 +109,6 @@ namespace {
 struct Marking {
     Distinct keys; // expressions
     List *targets; // TargetEntry *: the first that has each
-    int level;     // sublinks deep
 };
 } // namespace
 
@@ -133,40 +133,35 @@ Index reference_of_mark(Node *node) {
 
 // Returns the key that a node is. Constants and the like are equal wherever they stand, so they are keys only where they were written as
 // one alone. (Walkers step over the arms of CASE, so they have no hash.)
-static const TargetEntry *key_of(Node *node, const Marking *marking) {
+static const TargetEntry *key_of(Node *node, const Marking &marking) {
     if (IsA(node, Const) || IsA(node, Param) || IsA(node, CaseWhen) || IsA(node, List))
         return nullptr;
-    const int place = marking->keys.place_of(node);
-    return place == 0 ? nullptr : list_nth_node(TargetEntry, marking->targets, place - 1);
+    const int place = marking.keys.place_of(node);
+    return place == 0 ? nullptr : list_nth_node(TargetEntry, marking.targets, place - 1);
 }
 
 // In a sublink columns alone are looked for.
-static Node *as_at_level(Node *node, int level) {
-    if (level == 0 || !IsA(node, Var) || castNode(Var, node)->varlevelsup != static_cast<Index>(level))
+static Node *as_at_level(Node *node, Index level) {
+    if (level == 0 || !IsA(node, Var) || castNode(Var, node)->varlevelsup != level)
         return level == 0 ? node : nullptr;
     auto *column = castNode(Var, copyObject(node));
     column->varlevelsup = 0;
     return reinterpret_cast<Node *>(column);
 }
 
-static bool is_aggregated(Node *node, int level) {
-    return (IsA(node, Aggref) && castNode(Aggref, node)->agglevelsup == static_cast<Index>(level)) ||
-           (IsA(node, GroupingFunc) && castNode(GroupingFunc, node)->agglevelsup == static_cast<Index>(level));
+static bool is_aggregated(Node *node, Index level) {
+    return (IsA(node, Aggref) && castNode(Aggref, node)->agglevelsup == level) ||
+           (IsA(node, GroupingFunc) && castNode(GroupingFunc, node)->agglevelsup == level);
 }
 
-static Node *mark(Node *node, void *context) {
-    auto *marking = static_cast<Marking *>(context);
-    if (node == nullptr || is_aggregated(node, marking->level))
-        return node;
-    Node *here = as_at_level(node, marking->level);
-    if (const TargetEntry *key = here == nullptr ? nullptr : key_of(here, marking))
-        return mark_of_key(key);
-    if (!IsA(node, Query))
-        return border::mutate_expression(node, mark, context);
-    marking->level++;
-    Query *inner = border::mutate_query(castNode(Query, node), mark, context, 0);
-    marking->level--;
-    return reinterpret_cast<Node *>(inner);
+static Node *mark(Node *expression, const Marking &marking) {
+    return border::change(expression, [&](Node *node, Index level) -> Node * {
+        if (is_aggregated(node, level))
+            return node;
+        Node *here = as_at_level(node, level);
+        const TargetEntry *key = here == nullptr ? nullptr : key_of(here, marking);
+        return key == nullptr ? nullptr : mark_of_key(key);
+    });
 }
 
 static bool is_key(const TargetEntry *target, const Query *query) {
@@ -177,7 +172,7 @@ static bool is_key(const TargetEntry *target, const Query *query) {
 }
 
 static Marking keys_as_written(const Query *query) {
-    Marking marking = {Distinct::none(), NIL, 0};
+    Marking marking = {Distinct::none(), NIL};
     for (auto *item : border::each<SortGroupClause>(query->groupClause)) {
         TargetEntry *target = get_sortgroupclause_tle(item, query->targetList);
         marking.keys.add(reinterpret_cast<Node *>(copyObject(target->expr)));
@@ -193,16 +188,15 @@ void mark_keys(Query *query) {
     Marking marking = keys_as_written(query);
     for (auto *target : border::each<TargetEntry>(query->targetList)) {
         if (!is_key(target, query))
-            target->expr = reinterpret_cast<Expr *>(mark(reinterpret_cast<Node *>(target->expr), &marking));
+            target->expr = reinterpret_cast<Expr *>(mark(reinterpret_cast<Node *>(target->expr), marking));
     }
-    query->havingQual = mark(query->havingQual, &marking);
+    query->havingQual = mark(query->havingQual, marking);
 }
 
 // ---- their answers -------------------------------------------------------------------------------------------------
 
 static Node *column_of(int number, Node *expression) {
-    return reinterpret_cast<Node *>(makeVar(1, static_cast<AttrNumber>(number), exprType(expression),
-                                            exprTypmod(expression), exprCollation(expression), 0));
+    return reinterpret_cast<Node *>(column_showing(1, number, expression));
 }
 
 static Node *null_of(Node *expression) {
@@ -216,30 +210,15 @@ static Node *value_of_grouping(const GroupingFunc *call, const Bitmapset *set, c
     ListCell *cell;
     foreach (cell, call->refs)
         bits = bits << 1 | (bms_is_member(key_named(lfirst_int(cell), places), set) ? 0 : 1);
-    return reinterpret_cast<Node *>(
-        makeConst(INT4OID, -1, InvalidOid, sizeof(int32), Int32GetDatum(static_cast<int32>(bits)), false, true));
-}
-
-static void add_column(Query *query, Node *expression, const char *name) {
-    const int number = list_length(query->targetList) + 1;
-    query->targetList =
-        lappend(query->targetList, makeTargetEntry(reinterpret_cast<Expr *>(expression),
-                                                   static_cast<AttrNumber>(number), pstrdup(name), false));
-}
-
-static RangeTblRef *reference(int index) {
-    auto *ref = makeNode(RangeTblRef);
-    ref->rtindex = index;
-    return ref;
+    return reinterpret_cast<Node *>(int_constant(static_cast<int32>(bits)));
 }
 
 Query *answer_of_set(RangeTblEntry *release, const Bitmapset *set, const SetColumns &columns) {
-    auto *query = makeNode(Query);
-    query->commandType = CMD_SELECT;
-    query->canSetTag = true;
-    query->rtable = release == nullptr ? NIL : list_make1(release);
-    query->jointree = makeFromExpr(release == nullptr ? NIL : list_make1(reference(1)), nullptr);
-    query->hasSubLinks = release != nullptr && checkExprHasSubLink(reinterpret_cast<Node *>(release->functions));
+    Query *query = make_select();
+    if (release != nullptr) {
+        add_item(query, release);
+        query->hasSubLinks = checkExprHasSubLink(reinterpret_cast<Node *>(release->functions));
+    }
     List *expressions = NIL;
     int number = 0;
     ListCell *cell;
@@ -253,22 +232,9 @@ Query *answer_of_set(RangeTblEntry *release, const Bitmapset *set, const SetColu
     for (auto *one : border::each<GroupingFunc>(columns.groupings))
         expressions = lappend(expressions, value_of_grouping(one, set, columns.places));
     foreach (cell, expressions)
-        add_column(query, static_cast<Node *>(lfirst(cell)),
+        add_target(query, static_cast<Node *>(lfirst(cell)),
                    strVal(list_nth(columns.names, foreach_current_index(cell))));
     return query;
-}
-
-static RangeTblEntry *entry_of(Query *query, const char *name, bool in_from) {
-    List *names = NIL;
-    for (auto *target : border::each<TargetEntry>(query->targetList))
-        names = lappend(names, makeString(pstrdup(target->resname)));
-    auto *entry = makeNode(RangeTblEntry);
-    entry->rtekind = RTE_SUBQUERY;
-    entry->subquery = query;
-    entry->alias = makeAlias(name, NIL);
-    entry->eref = makeAlias(name, names);
-    entry->inFromCl = in_from;
-    return entry;
 }
 
 // All have columns of the same types.
@@ -289,19 +255,17 @@ static Node *below_each_other(Node *upper, Node *lower, const Query *first) {
 
 static Query *union_all(const List *answers) {
     auto *first = linitial_node(Query, answers);
-    auto *all = makeNode(Query);
-    all->commandType = CMD_SELECT;
-    all->canSetTag = true;
-    all->jointree = makeFromExpr(NIL, nullptr);
+    Query *all = make_select();
     ListCell *cell;
     foreach (cell, answers) {
         const int index = foreach_current_index(cell) + 1;
-        all->rtable = lappend(all->rtable, entry_of(lfirst_node(Query, cell), psprintf("set %d", index), false));
-        auto *item = reinterpret_cast<Node *>(reference(index));
+        all->rtable =
+            lappend(all->rtable, subquery_entry(lfirst_node(Query, cell), psprintf("set %d", index), false));
+        auto *item = reinterpret_cast<Node *>(reference_to(index));
         all->setOperations = index == 1 ? item : below_each_other(all->setOperations, item, first);
     }
     for (auto *target : border::each<TargetEntry>(first->targetList)) {
-        add_column(all, column_of(target->resno, reinterpret_cast<Node *>(target->expr)), target->resname);
+        add_target(all, column_of(target->resno, reinterpret_cast<Node *>(target->expr)), target->resname);
     }
     return all;
 }
@@ -316,7 +280,7 @@ static void lower_arguments(const List *answers) {
 RangeTblEntry *all_answers(const List *answers) {
     lower_arguments(answers);
     Query *all = list_length(answers) == 1 ? linitial_node(Query, answers) : union_all(answers);
-    return entry_of(all, "answers", true);
+    return subquery_entry(all, "answers");
 }
 
 } // namespace dp::query

@@ -1,6 +1,5 @@
 #include "query/hints.hpp"
 
-#include "query/interval_marks.hpp"
 #include "query/total_table.hpp"
 
 namespace dp::query {
@@ -103,8 +102,6 @@ template <std::size_t n> static const char *find(const Remedy (&table)[n], Oid f
 }
 
 const char *function_remedy(Oid function) {
-    if (part_of_mark(function) != Part::value)
-        return mark_remedy;
     return find(function_remedies, function, total_hint);
 }
 

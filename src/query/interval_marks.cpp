@@ -1,6 +1,7 @@
 #include "query/interval_marks.hpp"
 
-#include "border/walk.hpp"
+#include "border/visit.hpp"
+#include "query/hints.hpp"
 
 namespace dp::query {
 
@@ -29,25 +30,16 @@ Node *marked(Node *node, Part *part) {
 }
 
 void refuse_mark(Node *call, ParseState *source) {
-    ereport(ERROR,
-            (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-             errmsg("%s of anything but one aggregate of the view is not supported in a query on a restricted view",
-                    get_func_name(castNode(FuncExpr, call)->funcid)),
-             errhint("%s", mark_remedy), source ? parser_errposition(source, exprLocation(call)) : 0));
-    pg_unreachable();
-}
-
-static bool refuse_left(Node *node, void *context) {
-    if (node == nullptr)
-        return false;
-    if (marked(node) != nullptr)
-        refuse_mark(node, static_cast<ParseState *>(context));
-    return IsA(node, Query) ? border::walk_query(castNode(Query, node), refuse_left, context, 0)
-                            : border::walk_expression(node, refuse_left, context);
+    refuse_part(psprintf("%s of anything but one aggregate of the view", get_func_name(castNode(FuncExpr, call)->funcid)),
+                mark_remedy, source, exprLocation(call));
 }
 
 void refuse_marks(Query *query, ParseState *source) {
-    refuse_left(reinterpret_cast<Node *>(query), source);
+    border::visit(reinterpret_cast<Node *>(query), [=](Node *node, Index) {
+        if (marked(node) != nullptr)
+            refuse_mark(node, source);
+        return border::Step::in;
+    });
 }
 
 } // namespace dp::query

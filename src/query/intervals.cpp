@@ -3,6 +3,7 @@
 #include "border/each.hpp"
 #include "border/scope.hpp"
 #include "query/aggregate_rewrites.hpp"
+#include "query/make.hpp"
 
 namespace dp::query {
 
@@ -28,9 +29,9 @@ template <class T> static T *flat_copy(const T *node) {
 }
 
 static Node *epoch_of(Node *interval) {
-    auto *field = makeConst(TEXTOID, -1, DEFAULT_COLLATION_OID, -1, CStringGetTextDatum("epoch"), false, false);
-    return reinterpret_cast<Node *>(makeFuncExpr(F_EXTRACT_TEXT_INTERVAL, NUMERICOID, list_make2(field, interval),
-                                                 InvalidOid, DEFAULT_COLLATION_OID, COERCE_SQL_SYNTAX));
+    return reinterpret_cast<Node *>(makeFuncExpr(F_EXTRACT_TEXT_INTERVAL, NUMERICOID,
+                                                 list_make2(text_constant("epoch"), interval), InvalidOid,
+                                                 DEFAULT_COLLATION_OID, COERCE_SQL_SYNTAX));
 }
 
 // Infinite ones, of PostgreSQL 17, have months as well.
@@ -147,8 +148,8 @@ static Node *seconds_of_column(Var *column, const Stand &stand) {
     if (seconds == nullptr)
         return nullptr;
     const AttrNumber number = number_of_column(below, seconds);
-    return reinterpret_cast<Node *>(makeVar(static_cast<int>(column->varno), number, exprType(seconds), exprTypmod(seconds),
-                                            exprCollation(seconds), column->varlevelsup));
+    return reinterpret_cast<Node *>(
+        column_showing(static_cast<int>(column->varno), number, seconds, column->varlevelsup));
 }
 
 static Node *seconds_of(Node *interval, const Stand &stand) {

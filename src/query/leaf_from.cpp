@@ -2,7 +2,8 @@
 
 #include "border/each.hpp"
 #include "border/permissions.hpp"
-#include "query/leaf_rows.hpp"
+#include "border/versions.hpp"
+#include "query/make.hpp"
 #include "query/passed_rows.hpp"
 
 namespace dp::query {
@@ -35,46 +36,11 @@ static Joinable join_entry(Query *leaf, JoinExpr *join, const Joinable &left, co
     return Joinable{join->rtindex, names, columns, numbers};
 }
 
-static Joinable people_of_join(int index, const RangeTblEntry *entry) {
-    Joinable source = {index, entry->eref->colnames, NIL, NIL};
-    for (auto *target : border::each<TargetEntry>(entry->subquery->targetList)) {
-        if (target->resjunk)
-            continue;
-        auto *column = reinterpret_cast<Node *>(target->expr);
-        source.columns = lappend(source.columns, makeVar(index, target->resno, exprType(column), exprTypmod(column),
-                                                         exprCollation(column), 0));
-        source.numbers = lappend_int(source.numbers, target->resno);
-    }
-    return source;
-}
-
-static Joinable passed_rows_of_join(int index, const RangeTblEntry *entry) {
-    Joinable source = {index, static_cast<List *>(copyObject(entry->eref->colnames)), NIL, NIL};
-    for (int i = 1; i <= columns_of(InvalidOid, entry); i++) {
-        source.columns = lappend(source.columns, column_of(index, InvalidOid, entry, static_cast<AttrNumber>(i)));
-        source.numbers = lappend_int(source.numbers, i);
-    }
-    return source;
-}
-
 static Joinable source_of_join(const Query *leaf, int index) {
-    const RangeTblEntry *entry = rt_fetch(index, leaf->rtable);
-    if (entry->rtekind == RTE_FUNCTION)
-        return passed_rows_of_join(index, entry);
-    if (entry->rtekind == RTE_SUBQUERY)
-        return people_of_join(index, entry);
-    Relation relation = table_open(entry->relid, NoLock);
     Joinable source = {index, NIL, NIL, NIL};
-    for (int i = 0; i < RelationGetDescr(relation)->natts; i++) {
-        const FormData_pg_attribute *column = TupleDescAttr(RelationGetDescr(relation), i);
-        if (column->attisdropped)
-            continue;
-        source.names = lappend(source.names, list_nth(entry->eref->colnames, i));
-        source.columns = lappend(source.columns, makeVar(index, column->attnum, column->atttypid, column->atttypmod,
-                                                         column->attcollation, 0));
-        source.numbers = lappend_int(source.numbers, column->attnum);
-    }
-    table_close(relation, NoLock);
+    border::expand_entry(rt_fetch(index, leaf->rtable), index, &source.names, &source.columns);
+    for (auto *column : border::each<Var>(source.columns))
+        source.numbers = lappend_int(source.numbers, column->varattno);
     return source;
 }
 
@@ -87,20 +53,6 @@ static Joinable add_joins(Query *leaf, Node *item) {
     return join_entry(leaf, join, left, right);
 }
 
-static RangeTblEntry *people_entry(Query *people, const char *name) {
-    auto *entry = makeNode(RangeTblEntry);
-    entry->rtekind = RTE_SUBQUERY;
-    entry->subquery = people;
-    entry->inFromCl = true;
-    List *names = NIL;
-    for (auto *target : border::each<TargetEntry>(people->targetList))
-        if (!target->resjunk)
-            names = lappend(names, makeString(pstrdup(target->resname)));
-    entry->alias = makeAlias(name, NIL);
-    entry->eref = makeAlias(name, names);
-    return entry;
-}
-
 // Sources beside others keep their aliases, by which a refusal names columns. The columns of a single one need none.
 void add_from(Query *leaf, const Folded *folded, const Query *query) {
     Node *where = static_cast<Node *>(copyObject(query->jointree->quals));
@@ -110,7 +62,7 @@ void add_from(Query *leaf, const Folded *folded, const Query *query) {
         auto *alias = static_cast<char *>(joined ? lfirst(name) : nullptr);
         if (lfirst(people) != nullptr) {
             auto *below = static_cast<Query *>(copyObject(lfirst(people)));
-            leaf->rtable = lappend(leaf->rtable, people_entry(below, alias == nullptr ? "t" : alias));
+            leaf->rtable = lappend(leaf->rtable, subquery_entry(below, alias == nullptr ? "t" : alias));
             continue;
         }
         auto *passed = static_cast<RangeTblEntry *>(copyObject(lfirst(rows)));
@@ -143,9 +95,7 @@ static char *another_name(const char *name, const List *taken, int number) {
 }
 
 Query *people_query(const Query *level, const Folded *folded, const List *names) {
-    auto *leaf = makeNode(Query);
-    leaf->commandType = CMD_SELECT;
-    leaf->canSetTag = true;
+    Query *leaf = make_select();
     leaf->hasAggs = level->hasAggs;
     leaf->hasSubLinks = level->hasSubLinks;
     leaf->targetList = static_cast<List *>(copyObject(level->targetList));

@@ -2,6 +2,7 @@
 
 #include "border/each.hpp"
 #include "catalog/relations.hpp"
+#include "query/make.hpp"
 
 namespace dp::query {
 
@@ -10,9 +11,7 @@ FuncExpr *call_of(const RangeTblEntry *rows, int column) {
 }
 
 static bool is_array(Node *node) {
-    while (node != nullptr && (IsA(node, CollateExpr) || IsA(node, RelabelType)))
-        node = IsA(node, CollateExpr) ? reinterpret_cast<Node *>(castNode(CollateExpr, node)->arg)
-                                      : reinterpret_cast<Node *>(castNode(RelabelType, node)->arg);
+    node = without_labels(node);
     return IsA(node, Const) || (IsA(node, Param) && castNode(Param, node)->paramkind == PARAM_EXTERN);
 }
 
@@ -38,14 +37,11 @@ int columns_of(Oid relation, const RangeTblEntry *rows) {
 }
 
 Var *column_of(int varno, Oid relation, const RangeTblEntry *rows, AttrNumber column) {
+    if (rows != nullptr)
+        return column_showing(varno, column, reinterpret_cast<Node *>(call_of(rows, column)));
     Oid type, collation;
-    int32 typmod = -1;
-    if (rows == nullptr)
-        get_atttypetypmodcoll(relation, column, &type, &typmod, &collation);
-    else {
-        type = exprType(reinterpret_cast<Node *>(call_of(rows, column)));
-        collation = exprCollation(reinterpret_cast<Node *>(call_of(rows, column)));
-    }
+    int32 typmod;
+    get_atttypetypmodcoll(relation, column, &type, &typmod, &collation);
     return makeVar(varno, column, type, typmod, collation, 0);
 }
 

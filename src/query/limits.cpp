@@ -1,8 +1,9 @@
 #include "query/limits.hpp"
 
 #include "border/refuse.hpp"
-#include "border/walk.hpp"
+#include "border/visit.hpp"
 #include "query/leaf.hpp"
+#include "query/make.hpp"
 
 namespace dp::query {
 
@@ -89,73 +90,49 @@ void check_leaf_arguments(int arguments) {
 }
 
 // Lists are no parts; nearly all else is written with a character at least.
-static bool count_part(Node *node, void *context) {
-    if (node == nullptr)
-        return false;
-    auto *parts = static_cast<int *>(context);
-    if (!IsA(node, List) && ++*parts > max_text)
-        refuse_text();
-    return border::walk_expression(node, count_part, context);
-}
-
 void check_parts(Query *leaf) {
     int parts = 0;
-    border::walk_query(leaf, count_part, &parts, QTW_IGNORE_JOINALIASES);
-}
-
-namespace {
-struct References {
-    ParamListInfo parameters;
-    int64 bytes;
-};
-} // namespace
-
-static bool count_references(Node *node, void *context) {
-    auto *references = static_cast<References *>(context);
-    if (node == nullptr)
-        return false;
-    if (IsA(node, Query))
-        return border::walk_query(castNode(Query, node), count_references, context, QTW_IGNORE_JOINALIASES);
-    auto *param = reinterpret_cast<const Param *>(node);
-    if (!IsA(node, Param) || param->paramkind != PARAM_EXTERN)
-        return border::walk_expression(node, count_references, context);
-    const ParamExternData &value = references->parameters->params[param->paramid - 1];
-    if (!value.isnull && get_typlen(value.ptype) == -1)
-        references->bytes += static_cast<int64>(toast_raw_datum_size(value.value));
-    if (references->bytes > max_referenced)
-        refuse_limit("the query names long parameters too often", max_referenced, "bytes of them",
-                     "Name each at fewer places, or write shorter ones.");
-    return false;
+    border::visit_query(leaf, [&](Node *node, Index) {
+        if (!IsA(node, List) && ++parts > max_text)
+            refuse_text();
+        return IsA(node, Query) ? border::Step::past : border::Step::in;
+    }, QTW_IGNORE_JOINALIASES);
 }
 
 void check_references(Query *leaf, ParamListInfo parameters) {
-    References references = {parameters, 0};
-    (void)count_references(reinterpret_cast<Node *>(leaf), &references);
+    int64 bytes = 0;
+    border::visit_query(leaf, [&](Node *node, Index) {
+        auto *param = reinterpret_cast<const Param *>(node);
+        if (!IsA(node, Param) || param->paramkind != PARAM_EXTERN)
+            return border::Step::in;
+        const ParamExternData &value = parameters->params[param->paramid - 1];
+        if (!value.isnull && get_typlen(value.ptype) == -1)
+            bytes += static_cast<int64>(toast_raw_datum_size(value.value));
+        if (bytes > max_referenced)
+            refuse_limit("the query names long parameters too often", max_referenced, "bytes of them",
+                         "Name each at fewer places, or write shorter ones.");
+        return border::Step::in;
+    }, QTW_IGNORE_JOINALIASES);
 }
 
 // A constant of any length is one node: 64 bytes of it are a part.
 static int64 parts_of_node(Node *node) {
     constexpr int bytes_of_part = 64;
-    if (!IsA(node, Const) || castNode(Const, node)->constisnull || castNode(Const, node)->constlen != -1)
-        return 1;
-    return 1 + static_cast<int64>(toast_raw_datum_size(castNode(Const, node)->constvalue)) / bytes_of_part;
+    const Const *value = value_in(node);
+    return value == nullptr || value->constlen != -1
+               ? 1
+               : 1 + static_cast<int64>(toast_raw_datum_size(value->constvalue)) / bytes_of_part;
 }
 
 // Sub-SELECTs too: they will be refused, but are copied first.
-static bool count_copied(Node *node, void *context) {
-    if (node == nullptr)
-        return false;
-    auto *parts = static_cast<int64 *>(context);
-    *parts += parts_of_node(node);
-    if (*parts > max_text)
-        refuse_text();
-    return IsA(node, Query) ? border::walk_query(castNode(Query, node), count_copied, context, 0)
-                            : border::walk_expression(node, count_copied, context);
-}
-
 void check_copies(Node *node, int copies, int *parts) {
     int64 of_one = 0;
-    (void)count_copied(node, &of_one);
+    border::visit(node, [&](Node *part, Index) {
+        of_one += parts_of_node(part);
+        if (of_one > max_text)
+            refuse_text();
+        return border::Step::in;
+    });
     const int64 of_all = *parts + of_one * copies;
     if (of_all > max_text)
         refuse_text();

@@ -6,14 +6,14 @@
 #include "catalog/collation.hpp"
 #include "catalog/relations.hpp"
 #include "query/from.hpp"
+#include "query/make.hpp"
 
 namespace dp::query {
 
 // ---- equalities ----------------------------------------------------------------------------------------------------
 
 static const Var *plain_column(const Leaf *leaf, Node *node) {
-    while (IsA(node, RelabelType))
-        node = reinterpret_cast<Node *>(castNode(RelabelType, node)->arg);
+    node = without_relabelings(node);
     if (!IsA(node, Var) || castNode(Var, node)->varattno <= 0)
         return nullptr;
     return source_of(leaf, castNode(Var, node)->varno) == nullptr ? nullptr : castNode(Var, node);

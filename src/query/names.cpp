@@ -29,8 +29,7 @@ static bool is_enum(const TypeName *name) {
     return type_is_enum(OidIsValid(element) ? element : oid);
 }
 
-// Down to what a value is made of.
-static Oid part_of(Oid type) {
+Oid part_of(Oid type) {
     for (;;) {
         Oid inner = get_element_type(type);
         if (!OidIsValid(inner))

@@ -12,6 +12,9 @@ void check_names(RawStmt *statement);
 // without WITH and sub-SELECTs but such in conditions: so a leaf is written, and so what was checked elsewhere under a name is what the name means here.
 void check_reads_only(RawStmt *statement, Oid relation);
 
+// Returns the type that values of arrays, ranges and multiranges are made of.
+Oid part_of(Oid type);
+
 // Whether reading a literal of the type may take much longer than it is to write: a path of jsonpath holds regular expressions, which are
 // compiled, and XML has entities.
 bool is_slow_to_read(Oid type);

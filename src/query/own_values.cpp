@@ -1,43 +1,40 @@
 #include "query/own_values.hpp"
 
 #include "border/each.hpp"
-#include "border/walk.hpp"
+#include "border/visit.hpp"
 #include "catalog/registered.hpp"
 
 namespace dp::query {
 
 namespace {
-// Collects what a sub-SELECT names of the levels around it.
+// What a query names of the levels around it.
 struct Outside {
-    Index depth;
     bool columns, rows; // rows: of a protected table, which somebody else may have the right to read
-    int queries;        // how far above the sub-SELECT's level the nearest query of WITH stands
+    int queries;        // how far above the query's level the nearest query of WITH stands
 };
 } // namespace
 
-static bool look_outside(Node *node, void *context) {
-    auto *outside = static_cast<Outside *>(context);
-    if (node == nullptr)
-        return false;
-    if (IsA(node, Query)) {
-        outside->depth++;
-        (void)border::walk_query(castNode(Query, node), look_outside, context, QTW_EXAMINE_RTES_BEFORE);
-        outside->depth--;
-        return false;
-    }
-    if (IsA(node, RangeTblEntry)) {
+static Index levels_up(const Node *node) {
+    return IsA(node, Var)            ? reinterpret_cast<const Var *>(node)->varlevelsup
+           : IsA(node, Aggref)       ? reinterpret_cast<const Aggref *>(node)->agglevelsup
+           : IsA(node, GroupingFunc) ? reinterpret_cast<const GroupingFunc *>(node)->agglevelsup
+                                     : 0;
+}
+
+static Outside outside_of(Query *query) {
+    Outside outside = {false, false, INT_MAX};
+    border::visit(reinterpret_cast<Node *>(query), [&](Node *node, Index depth) {
+        if (!IsA(node, RangeTblEntry)) {
+            outside.columns = outside.columns || (levels_up(node) > 0 && levels_up(node) >= depth);
+            return border::Step::in;
+        }
         const auto *entry = castNode(RangeTblEntry, node);
-        if (entry->rtekind == RTE_CTE && entry->ctelevelsup >= outside->depth)
-            outside->queries = Min(outside->queries, static_cast<int>(entry->ctelevelsup - outside->depth));
-        outside->rows = outside->rows || (entry->rtekind == RTE_RELATION && catalog::is_part_of_protected(entry->relid));
-        return false;
-    }
-    const Index up = IsA(node, Var)            ? castNode(Var, node)->varlevelsup
-                     : IsA(node, Aggref)       ? castNode(Aggref, node)->agglevelsup
-                     : IsA(node, GroupingFunc) ? castNode(GroupingFunc, node)->agglevelsup
-                                               : 0;
-    outside->columns = outside->columns || (up > 0 && up >= outside->depth);
-    return border::walk_expression(node, look_outside, context);
+        if (entry->rtekind == RTE_CTE && entry->ctelevelsup >= depth)
+            outside.queries = Min(outside.queries, static_cast<int>(entry->ctelevelsup - depth));
+        outside.rows = outside.rows || (entry->rtekind == RTE_RELATION && catalog::is_part_of_protected(entry->relid));
+        return border::Step::past;
+    }, QTW_EXAMINE_RTES_BEFORE);
+    return outside;
 }
 
 // The comparison of IN and the like whose right side is the sub-SELECT's column as it is, or under a label; null: it is another one.
@@ -82,8 +79,7 @@ Move move_to(const Level *level, const Level *answer) {
 }
 
 bool follows_from_no_row(Query *query, const Level *level, const Level *answer) {
-    Outside outside = {0, false, false, INT_MAX};
-    (void)look_outside(reinterpret_cast<Node *>(query), &outside);
+    const Outside outside = outside_of(query);
     const Level below = {query, level};
     return !outside.columns && !outside.rows && outside.queries >= move_to(level, answer).distance &&
            (aggregates(query) || query->havingQual != nullptr || !reads_rows(&below));
@@ -121,6 +117,7 @@ struct Place {
 };
 } // namespace
 
+// From the innermost outwards.
 static Node *mark_values(Node *node, void *context) {
     const auto *place = static_cast<const Place *>(context);
     if (node == nullptr)

@@ -2,9 +2,11 @@
 
 #include "border/each.hpp"
 #include "border/permissions.hpp"
-#include "border/walk.hpp"
+#include "border/versions.hpp"
+#include "border/visit.hpp"
 #include "query/hints.hpp"
 #include "query/leaf_rows.hpp"
+#include "query/make.hpp"
 
 namespace dp::query {
 
@@ -15,7 +17,7 @@ bool has_rows_to_pass(const RangeTblEntry *entry, const Level *level, const Leve
                follows_from_no_row(below.query, below.outer, below.outer);
     auto *query = below.query;
     if (query == nullptr) {
-        query = makeNode(Query);
+        query = make_select();
         query->rtable = list_make1(copyObject(const_cast<RangeTblEntry *>(entry)));
         IncrementVarSublevelsUp_rtable(query->rtable, 1, 0);
     }
@@ -24,25 +26,17 @@ bool has_rows_to_pass(const RangeTblEntry *entry, const Level *level, const Leve
 
 // SELECT * FROM the entry, one level lower than the answer will stand.
 static Query *select_all(const Query *query, const RangeTblEntry *entry, const Move &move) {
-    auto *all = makeNode(Query);
-    all->commandType = CMD_SELECT;
-    all->canSetTag = true;
+    Query *all = make_select();
     auto *own = copyObject(const_cast<RangeTblEntry *>(entry));
-    all->rtable = list_make1(own);
+    add_item(all, own);
     border::copy_permission(query, entry, all, own);
     IncrementVarSublevelsUp_rtable(all->rtable, move.delta + 1, move.distance);
     all->hasSubLinks = query->hasSubLinks;
-    auto *ref = makeNode(RangeTblRef);
-    ref->rtindex = 1;
-    all->jointree = makeFromExpr(list_make1(ref), nullptr);
     List *names, *columns;
-    expandRTE(own, 1, 0, -1, false, &names, &columns);
+    border::expand_entry(own, 1, &names, &columns);
     ListCell *name, *column;
     forboth(name, names, column, columns)
-        all->targetList = lappend(all->targetList,
-                                  makeTargetEntry(static_cast<Expr *>(lfirst(column)),
-                                                  static_cast<AttrNumber>(list_length(all->targetList) + 1),
-                                                  strVal(lfirst(name)), false));
+        add_target(all, static_cast<Node *>(lfirst(column)), strVal(lfirst(name)));
     return all;
 }
 
@@ -74,17 +68,10 @@ static SubLink *array_of(const CommonTableExpr *with, const TargetEntry *target)
     entry->coltypes = with->ctecoltypes;
     entry->coltypmods = with->ctecoltypmods;
     entry->colcollations = with->ctecolcollations;
-    auto *ref = makeNode(RangeTblRef);
-    ref->rtindex = 1;
-    auto *query = makeNode(Query);
-    query->commandType = CMD_SELECT;
-    query->canSetTag = true;
-    query->rtable = list_make1(entry);
-    query->jointree = makeFromExpr(list_make1(ref), nullptr);
-    auto *own = reinterpret_cast<Node *>(target->expr);
-    query->targetList = list_make1(makeTargetEntry(
-        reinterpret_cast<Expr *>(makeVar(1, target->resno, exprType(own), exprTypmod(own), exprCollation(own), 0)), 1,
-        target->resname, false));
+    Query *query = make_select();
+    add_item(query, entry);
+    add_target(query, reinterpret_cast<Node *>(column_showing(1, target->resno, reinterpret_cast<Node *>(target->expr))),
+               target->resname);
     auto *link = makeNode(SubLink);
     link->subLinkType = ARRAY_SUBLINK;
     link->subselect = reinterpret_cast<Node *>(query);
@@ -119,30 +106,18 @@ RangeTblEntry *pass_rows(const Query *query, const RangeTblEntry *entry, const M
     return passed;
 }
 
-namespace {
-struct Used {
-    int varno;
-    Index level;
-    Bitmapset *columns;
-};
-} // namespace
-
-static bool find_used(Node *node, void *context) {
-    auto *used = static_cast<Used *>(context);
-    if (node == nullptr)
-        return false;
-    if (IsA(node, Query)) {
-        used->level++;
-        (void)border::walk_query(castNode(Query, node), find_used, context, QTW_IGNORE_JOINALIASES);
-        used->level--;
-        return false;
-    }
-    if (IsA(node, Var) && castNode(Var, node)->varno == used->varno && castNode(Var, node)->varlevelsup == used->level) {
-        if (castNode(Var, node)->varattno <= 0)
-            refuse_part("a system column", "Name columns.", nullptr, -1);
-        used->columns = bms_add_member(used->columns, castNode(Var, node)->varattno);
-    }
-    return border::walk_expression(node, find_used, context);
+static Bitmapset *used_columns(Query *leaf, int varno) {
+    Bitmapset *used = nullptr;
+    border::visit_query(leaf, [&](Node *node, Index level) {
+        auto *column = reinterpret_cast<Var *>(node);
+        if (IsA(node, Var) && column->varno == varno && column->varlevelsup == level) {
+            if (column->varattno <= 0)
+                refuse_part("a system column", "Name columns.", nullptr, -1);
+            used = bms_add_member(used, column->varattno);
+        }
+        return border::Step::in;
+    }, QTW_IGNORE_JOINALIASES);
+    return used;
 }
 
 static void check_array(const RangeTblEntry *entry, int column) {
@@ -159,13 +134,12 @@ void forget_unused_columns(Query *leaf) {
         const auto *entry = lfirst_node(RangeTblEntry, cell);
         if (entry->rtekind != RTE_FUNCTION)
             continue;
-        Used used = {foreach_current_index(cell) + 1, 0, nullptr};
-        (void)border::walk_query(leaf, find_used, &used, QTW_IGNORE_JOINALIASES);
-        if (bms_is_empty(used.columns)) // how many rows there are
-            used.columns = bms_make_singleton(1);
+        Bitmapset *used = used_columns(leaf, foreach_current_index(cell) + 1);
+        if (bms_is_empty(used)) // how many rows there are
+            used = bms_make_singleton(1);
         for (int column = 1; column <= list_length(entry->functions); column++) {
             FuncExpr *call = call_of(entry, column);
-            if (bms_is_member(column, used.columns))
+            if (bms_is_member(column, used))
                 check_array(entry, column);
             else {
                 call->funcresulttype = INT4OID;

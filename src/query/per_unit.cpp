@@ -3,12 +3,13 @@
 #include "border/each.hpp"
 #include "border/grouping.hpp"
 #include "border/versions.hpp"
-#include "border/walk.hpp"
+#include "border/visit.hpp"
 #include "catalog/facade.hpp"
 #include "query/aggregate_table.hpp"
 #include "query/flatten_subselects.hpp"
 #include "query/two_columns.hpp"
 #include "query/limits.hpp"
+#include "query/make.hpp"
 #include "query/hints.hpp"
 #include "query/condition.hpp"
 #include "query/grammar.hpp"
@@ -33,13 +34,9 @@ static Column find_column(const Level *level, Node *node);
 
 // Through the sub-SELECTs, views and CTEs that hand it on.
 static Column find_below(const Level *level, const RangeTblEntry *entry, AttrNumber attno) {
-    Level below = {nullptr, level};
-    if (entry->rtekind == RTE_SUBQUERY)
-        below.query = entry->subquery;
-    else if (entry->rtekind == RTE_CTE && !entry->self_reference) {
-        const CommonTableExpr *cte = find_cte(entry, level, &below.outer);
-        below.query = cte == nullptr || cte->cterecursive ? nullptr : castNode(Query, cte->ctequery);
-    }
+    const Level below = query_of(entry, level), *owner;
+    if (entry->rtekind == RTE_CTE && below.query != nullptr && find_cte(entry, level, &owner)->cterecursive)
+        return Column{};
     if (below.query == nullptr || below.query->commandType != CMD_SELECT ||
         below.query->groupingSets != NIL || attno > list_length(below.query->targetList))
         return Column{};
@@ -49,8 +46,7 @@ static Column find_below(const Level *level, const RangeTblEntry *entry, AttrNum
 
 static Column find_column(const Level *level, Node *node) {
     check_stack_depth();
-    while (node != nullptr && IsA(node, RelabelType))
-        node = reinterpret_cast<Node *>(castNode(RelabelType, node)->arg);
+    node = without_relabelings(node);
     if (node == nullptr || !IsA(node, Var))
         return Column{};
     auto *var = castNode(Var, node);
@@ -102,33 +98,15 @@ bool has_rows_of_units(const Level *level) {
     return groups_by_unit(&copy);
 }
 
-namespace {
-struct Depth {
-    Index level;
-    ParseState *source;
-};
-} // namespace
-
-static bool find_outer(Node *node, void *context) {
-    auto *depth = static_cast<Depth *>(context);
-    if (node == nullptr)
-        return false;
-    if (IsA(node, Var) && castNode(Var, node)->varlevelsup > depth->level)
-        refuse_part("a column of an outer query", outer_remedy, depth->source, exprLocation(node));
-    if (IsA(node, Aggref) && castNode(Aggref, node)->agglevelsup > depth->level)
-        refuse_part("an aggregate of an outer query", "Aggregate in the query that reads the view.", depth->source,
-                    exprLocation(node));
-    if (!IsA(node, Query))
-        return border::walk_expression(node, find_outer, context);
-    depth->level++;
-    border::walk_query(castNode(Query, node), find_outer, context, 0);
-    depth->level--;
-    return false;
-}
-
 void refuse_outer(Query *leaf, ParseState *source) {
-    Depth depth = {0, source};
-    border::walk_query(leaf, find_outer, &depth, 0);
+    border::visit_query(leaf, [=](Node *node, Index level) {
+        if (IsA(node, Var) && castNode(Var, node)->varlevelsup > level)
+            refuse_part("a column of an outer query", outer_remedy, source, exprLocation(node));
+        if (IsA(node, Aggref) && castNode(Aggref, node)->agglevelsup > level)
+            refuse_part("an aggregate of an outer query", "Aggregate in the query that reads the view.", source,
+                        exprLocation(node));
+        return border::Step::in;
+    });
 }
 
 // ---- of a leaf -----------------------------------------------------------------------------------------------------
@@ -152,8 +130,7 @@ void check_per_unit(const Query *below, ParseState *source) {
 }
 
 static const Var *plain_column(Node *node) {
-    while (IsA(node, RelabelType))
-        node = reinterpret_cast<Node *>(castNode(RelabelType, node)->arg);
+    node = without_relabelings(node);
     return IsA(node, Var) && castNode(Var, node)->varattno > 0 ? castNode(Var, node) : nullptr;
 }
 
@@ -264,40 +241,29 @@ static void check_call(const Aggref *call, ParseState *source) {
 
 // ---- its columns ---------------------------------------------------------------------------------------------
 
-namespace {
-struct Opened {
-    Leaf *leaf;
-    ParseState *source;
-};
-} // namespace
-
-static Node *as_carried(Var *column, const Opened *opened) {
-    List **carried = &opened->leaf->per_unit->carried;
-    *carried = list_append_unique(*carried, column);
-    return reinterpret_cast<Node *>(column);
+// Returns the place of a node in a list, counted from 1, to which it is added if it is not there.
+static int place_in(List **list, Node *node) {
+    *list = list_append_unique(*list, node);
+    int place = 1;
+    while (!equal(list_nth(*list, place - 1), node))
+        place++;
+    return place;
 }
 
 // An aggregate becomes a column; what it is grouped by stays one.
-static Node *as_column(Node *node, void *context) {
-    auto *opened = static_cast<const Opened *>(context);
-    if (node == nullptr)
-        return nullptr;
-    if (IsA(node, Var))
-        return as_carried(castNode(Var, node), opened);
-    if (!IsA(node, Aggref))
-        return border::mutate_expression(node, as_column, context);
-    check_call(castNode(Aggref, node), opened->source);
-    List **columns = &opened->leaf->per_unit->columns;
-    *columns = list_append_unique(*columns, node);
-    ListCell *cell;
-    int number = 0;
-    foreach (cell, *columns)
-        if (equal(lfirst(cell), node))
-            number = foreach_current_index(cell) + 1;
-    auto *column =
-        makeVar(unit_varno, static_cast<AttrNumber>(number), exprType(node), exprTypmod(node), exprCollation(node), 0);
-    column->location = exprLocation(node);
-    return reinterpret_cast<Node *>(column);
+static Node *as_columns(const Node *expression, PerUnit *rows, ParseState *source) {
+    return border::change(copied(expression), [=](Node *node, Index) -> Node * {
+        if (IsA(node, Var)) {
+            (void)place_in(&rows->carried, node);
+            return node;
+        }
+        if (!IsA(node, Aggref))
+            return nullptr;
+        check_call(castNode(Aggref, node), source);
+        Var *column = column_showing(unit_varno, place_in(&rows->columns, node), node);
+        column->location = exprLocation(node);
+        return reinterpret_cast<Node *>(column);
+    });
 }
 
 static Key column_key(const Leaf *leaf, Node *expression, ParseState *source) {
@@ -327,13 +293,12 @@ Leaf *read_people(Query *below, ParseState *source) {
     open_from(leaf, below, true, source);
     leaf->per_unit = static_cast<PerUnit *>(palloc0(sizeof(PerUnit)));
     read_keys(leaf, below, source);
-    Opened opened = {leaf, source};
     leaf->keys = static_cast<Key *>(palloc0(sizeof(Key) * (list_length(below->targetList) + 1)));
     for (auto *target : border::each<TargetEntry>(below->targetList))
         if (!target->resjunk)
             leaf->keys[leaf->nkeys++] = column_key(
-                leaf, as_column(static_cast<Node *>(copyObject(static_cast<void *>(target->expr))), &opened), source);
-    leaf->per_unit->where = as_column(static_cast<Node *>(copyObject(below->havingQual)), &opened);
+                leaf, as_columns(reinterpret_cast<Node *>(target->expr), leaf->per_unit, source), source);
+    leaf->per_unit->where = as_columns(below->havingQual, leaf->per_unit, source);
     check_unit_columns(list_length(leaf->per_unit->columns) + list_length(leaf->per_unit->carried));
     check_conditions(leaf, source);
     for (int i = 0; i < list_length(static_cast<const List *>(linitial(leaf->counted))); i++)

@@ -1,6 +1,6 @@
 #include "query/percentile_arrays.hpp"
 
-#include "border/walk.hpp"
+#include "border/visit.hpp"
 #include "query/constants.hpp"
 #include "query/flatten_subselects.hpp"
 #include "query/limits.hpp"
@@ -36,8 +36,8 @@ static Oid of_one(Oid several) {
 
 // ---- the array -----------------------------------------------------------------------------------------------------
 
-static bool contains_parameter(Node *node, void *) {
-    return node != nullptr && (IsA(node, Param) || border::walk_expression(node, contains_parameter, nullptr));
+bool contains_parameter(Node *expression) {
+    return border::any(expression, [](Node *node) { return IsA(node, Param); });
 }
 
 // ARRAY[0.25, 0.5] is an array of numerics, which the server casts to double precision element by element.
@@ -58,7 +58,7 @@ static const Const *constant_of(Node *fractions, const Made *made) {
     const int at = exprLocation(fractions);
     if (contains_column(fractions))
         refuse_part("a column among the fractions of percentiles", remedy, made->source, at);
-    if (contains_parameter(fractions, nullptr))
+    if (contains_parameter(fractions))
         refuse_part("a parameter among the fractions of several percentiles",
                     "Ask one by one, where a fraction may be a parameter: percentile_cont($1) WITHIN GROUP (ORDER BY "
                     "x), or write constants.",

@@ -9,4 +9,6 @@ namespace dp::query {
 // In place. 0A000: fractions that are no constant array of one dimension, or none; 54000: too many.
 void ask_each_fraction(Query *query, ParseState *source);
 
+bool contains_parameter(Node *expression);
+
 } // namespace dp::query

@@ -5,8 +5,9 @@
 
 #include "border/each.hpp"
 #include "border/guard.hpp"
-#include "border/walk.hpp"
+#include "border/visit.hpp"
 #include "catalog/decimals.hpp"
+#include "query/make.hpp"
 #include "query/thresholds.hpp"
 #include "query/total_table.hpp"
 
@@ -269,8 +270,7 @@ static Span field_of_interval(const Const *name, Node *interval, const Span &mom
 
 // Characters that a text has at most; -1: nobody knows.
 static int most_characters(Node *node) {
-    while (IsA(node, RelabelType))
-        node = reinterpret_cast<Node *>(castNode(RelabelType, node)->arg);
+    node = without_relabelings(node);
     if (IsA(node, Const)) {
         auto *value = castNode(Const, node);
         return value->constisnull || value->constlen != -1 ? -1
@@ -426,18 +426,11 @@ static bool fits(const Span &span, Oid type) {
 }
 
 // NaN is above all numbers, so an upper bound keeps it out.
-static bool find_nan(Node *node, void *context) {
-    auto *with = static_cast<const Walk *>(context);
-    if (node == nullptr)
-        return false;
-    if (!IsA(node, Var))
-        return border::walk_expression(node, find_nan, context);
-    const Oid type = getBaseType(castNode(Var, node)->vartype);
-    return (is_float(type) || type == NUMERICOID) && walk(node, with).span.high == Span::nowhere;
-}
-
 static bool may_be_nan(Node *value, const Walk *with) {
-    return find_nan(value, const_cast<Walk *>(with));
+    return border::any(value, [=](Node *node) {
+        const Oid type = IsA(node, Var) ? getBaseType(castNode(Var, node)->vartype) : BOOLOID;
+        return (is_float(type) || type == NUMERICOID) && walk(node, with).span.high == Span::nowhere;
+    });
 }
 
 static bool is_bucket(const List *arguments, const Walk *with) {

@@ -5,7 +5,7 @@
 #include "border/grouping.hpp"
 #include "border/permissions.hpp"
 #include "border/scope.hpp"
-#include "border/walk.hpp"
+#include "border/visit.hpp"
 #include "catalog/facade.hpp"
 #include "catalog/settings.hpp"
 #include "query/asked_limits.hpp"
@@ -18,6 +18,7 @@
 #include "query/intervals.hpp"
 #include "query/leaf_from.hpp"
 #include "query/limits.hpp"
+#include "query/make.hpp"
 #include "query/interval_marks.hpp"
 #include "query/per_unit.hpp"
 #include "query/hints.hpp"
@@ -57,7 +58,6 @@ struct Split {
     bool marked;         // the keys have been looked for already (mark_keys)
     KeyPlaces places;
     List *arguments; // expressions that the statement computes for the leaf, distinct, in order of first use
-    int level;       // sublinks deep
     ParseState *source;
 };
 
@@ -65,64 +65,47 @@ struct Split {
 
 // ---- aggregates ----------------------------------------------------------------------------------------------------
 
-static Node *seen_from_level(Node *node, const Split *split) {
+static Node *seen_from_level(Node *node, Index level) {
     Node *outermost = copyObject(node);
-    IncrementVarSublevelsUp(outermost, -split->level, split->level);
+    IncrementVarSublevelsUp(outermost, -static_cast<int>(level), static_cast<int>(level));
     return outermost;
 }
 
 // An aggregate of the level that is split, marked or not, as it stands in the leaf; null: the node is none.
-static Node *own_aggregate(Node *node, const Split *split) {
+static Node *own_aggregate(Node *node, Index level) {
     Node *inner = marked(node), *call = inner == nullptr ? node : inner;
-    if (!IsA(call, Aggref) || castNode(Aggref, call)->agglevelsup != static_cast<Index>(split->level))
-        return nullptr;
-    return seen_from_level(node, split);
+    return IsA(call, Aggref) && castNode(Aggref, call)->agglevelsup == level ? seen_from_level(node, level) : nullptr;
 }
 
 // GROUPING of the level that is split; null: the node is none.
-static Node *own_grouping(Node *node, const Split *split) {
-    if (!IsA(node, GroupingFunc) || castNode(GroupingFunc, node)->agglevelsup != static_cast<Index>(split->level))
-        return nullptr;
-    return seen_from_level(node, split);
+static Node *own_grouping(Node *node, Index level) {
+    return IsA(node, GroupingFunc) && castNode(GroupingFunc, node)->agglevelsup == level ? seen_from_level(node, level)
+                                                                                         : nullptr;
 }
 
 // A mark around anything else of this level.
-static void refuse_own_mark(Node *node, const Split *split) {
+static void refuse_own_mark(Node *node, Index level, ParseState *source) {
     Node *inner = marked(node);
-    if (inner != nullptr &&
-        (split->level == 0 || contain_aggs_of_level(inner, split->level) || contain_vars_of_level(inner, split->level)))
-        refuse_mark(node, split->source);
-}
-
-static void check_columns_of(const Split *split) {
-    check_outputs(list_length(split->keys) + split->aggregates.count() + split->groupings.count());
+    const int up = static_cast<int>(level);
+    if (inner != nullptr && (up == 0 || contain_aggs_of_level(inner, up) || contain_vars_of_level(inner, up)))
+        refuse_mark(node, source);
 }
 
 // Aggregates of this level, wherever they stand (target list, HAVING, ORDER BY, inside sublinks of the rest).
-static bool collect_aggregates(Node *node, void *context) {
-    auto *split = static_cast<Split *>(context);
-    if (node == nullptr)
-        return false;
-    if (Node *grouping = own_grouping(node, split)) {
-        split->groupings.add(grouping);
-        check_columns_of(split);
-        return false;
-    }
-    if (Node *aggregate = own_aggregate(node, split)) {
-        split->aggregates.add(aggregate);
-        check_columns_of(split);
-        return false;
-    }
-    if (IsA(node, Aggref))
-        return false;
-    refuse_own_mark(node, split);
-    if (IsA(node, Query)) {
-        split->level++;
-        border::walk_query(castNode(Query, node), collect_aggregates, context, 0);
-        split->level--;
-        return false;
-    }
-    return border::walk_expression(node, collect_aggregates, context);
+static void collect_aggregates(Node *expression, Split *split) {
+    border::visit(expression, [=](Node *node, Index level) {
+        Node *grouping = own_grouping(node, level), *aggregate = own_aggregate(node, level);
+        if (grouping != nullptr)
+            split->groupings.add(grouping);
+        else if (aggregate != nullptr)
+            split->aggregates.add(aggregate);
+        else if (!IsA(node, Aggref)) {
+            refuse_own_mark(node, level, split->source);
+            return border::Step::in;
+        }
+        check_outputs(list_length(split->keys) + split->aggregates.count() + split->groupings.count());
+        return border::Step::past;
+    });
 }
 
 // ---- arguments of the leaf -----------------------------------------------------------------------------------------
@@ -158,10 +141,6 @@ static bool belongs_to_leaf(Node *node, void *) {
     }
 }
 
-static bool contains_parameter(Node *node, void *) {
-    return node != nullptr && (IsA(node, Param) || border::walk_expression(node, contains_parameter, nullptr));
-}
-
 // An expression that is the same for all rows and that the leaf's text cannot hold: it has parameters, or depends on
 // settings or the clock (a time zone, now()), which are the caller's. The statement computes it and passes the value.
 static bool is_argument(Node *node) {
@@ -169,7 +148,7 @@ static bool is_argument(Node *node) {
         return true;
     if (!IsA(node, Param) && !is_computed(node))
         return false;
-    return (contains_parameter(node, nullptr) || contain_mutable_functions(node)) && !belongs_to_leaf(node, nullptr) &&
+    return (contains_parameter(node) || contain_mutable_functions(node)) && !belongs_to_leaf(node, nullptr) &&
            !contain_volatile_functions(node) && !expression_returns_set(node) &&
            get_typtype(exprType(node)) != TYPTYPE_PSEUDO;
 }
@@ -199,14 +178,10 @@ static Node *leaf_parameter(Node *argument, Split *split) {
     return reinterpret_cast<Node *>(collate);
 }
 
-static Node *extract_arguments(Node *node, void *context) {
-    if (node == nullptr)
-        return nullptr;
-    if (is_argument(node))
-        return leaf_parameter(node, static_cast<Split *>(context));
-    if (IsA(node, Query))
-        return reinterpret_cast<Node *>(border::mutate_query(castNode(Query, node), extract_arguments, context, 0));
-    return border::mutate_expression(node, extract_arguments, context);
+static Query *extract_arguments(Query *leaf, Split *split) {
+    return castNode(Query, border::change(reinterpret_cast<Node *>(leaf), [=](Node *node, Index) {
+        return is_argument(node) ? leaf_parameter(node, split) : nullptr;
+    }, QTW_IGNORE_JOINALIASES));
 }
 
 // ---- leaf ----------------------------------------------------------------------------------------------------------
@@ -217,42 +192,37 @@ static char *column_name(const ShownNames &shown, Node *expression, int number) 
     return name == nullptr ? psprintf("c%d", number) : pstrdup(name);
 }
 
-static void add_target(Query *leaf, const ShownNames &shown, Node *expression, SortGroupClause *clause) {
-    int number = list_length(leaf->targetList) + 1;
-    auto *target = makeTargetEntry(reinterpret_cast<Expr *>(copyObject(expression)), number,
-                                   column_name(shown, expression, number), false);
-    if (clause != nullptr) {
-        auto *copy = copyObject(clause);
-        copy->tleSortGroupRef = target->ressortgroupref = number;
-        leaf->groupClause = lappend(leaf->groupClause, copy);
-    }
-    leaf->targetList = lappend(leaf->targetList, target);
+static void add_key_or_aggregate(Query *leaf, const ShownNames &shown, const Node *expression, SortGroupClause *clause) {
+    Node *own = copied(expression);
+    TargetEntry *target = add_target(leaf, own, column_name(shown, own, list_length(leaf->targetList) + 1));
+    if (clause == nullptr)
+        return;
+    auto *copy = copyObject(clause);
+    copy->tleSortGroupRef = target->ressortgroupref = target->resno;
+    leaf->groupClause = lappend(leaf->groupClause, copy);
 }
 
 // Keys first, then the distinct aggregates, over what FROM was folded to.
 static Query *build_leaf(const Query *query, const Folded *folded, Split *split) {
-    auto *leaf = makeNode(Query);
-    leaf->commandType = CMD_SELECT;
-    leaf->canSetTag = true;
+    Query *leaf = make_select();
     add_from(leaf, folded, query);
     leaf->hasAggs = split->aggregates.nodes != NIL;
     const auto shown = ShownNames::of(query->targetList, false);
     ListCell *cell;
     foreach (cell, split->clauses)
-        add_target(leaf, shown, static_cast<Node *>(list_nth(split->keys, foreach_current_index(cell))),
-                   lfirst_node(SortGroupClause, cell));
+        add_key_or_aggregate(leaf, shown, static_cast<Node *>(list_nth(split->keys, foreach_current_index(cell))),
+                             lfirst_node(SortGroupClause, cell));
     for (auto *part : border::each<Node>(split->aggregates.nodes))
-        add_target(leaf, shown, part, nullptr);
+        add_key_or_aggregate(leaf, shown, part, nullptr);
     forget_unused_columns(leaf);
     check_parts(leaf);
-    return border::mutate_query(leaf, extract_arguments, split, QTW_IGNORE_JOINALIASES);
+    return extract_arguments(leaf, split);
 }
 
 // ---- rest ----------------------------------------------------------------------------------------------------------
 
-static Node *released_column(Node *expression, int number, int level) {
-    return reinterpret_cast<Node *>(
-        makeVar(1, number, exprType(expression), exprTypmod(expression), exprCollation(expression), level));
+static Node *released_column(const Node *expression, int number, Index level) {
+    return reinterpret_cast<Node *>(column_showing(1, number, expression, level));
 }
 
 // The key that a mark stands for; 0: the node is none.
@@ -260,44 +230,36 @@ static int marked_key(Node *node, const Split *split) {
     return split->marked ? split->places.of(reference_of_mark(node)) : 0;
 }
 
-// Keys and aggregates become columns of the release, also where a sublink of the rest refers to them.
-static Node *to_rest(Node *node, void *context) {
-    auto *split = static_cast<Split *>(context);
-    if (node == nullptr)
-        return nullptr;
-    Node *here = node, *aggregate = own_aggregate(node, split);
-    if (split->level > 0 && IsA(node, Var) && castNode(Var, node)->varlevelsup == static_cast<Index>(split->level)) {
-        here = copyObject(node);
-        castNode(Var, here)->varlevelsup = 0;
-    } else if (aggregate != nullptr)
+// Returns the number of the key, aggregate or GROUPING() that stands at a level, as it would in the leaf; 0: the node is none.
+static int number_of_column(Node *node, Index level, const Split *split) {
+    Node *here = node, *aggregate = own_aggregate(node, level);
+    const int keys = list_length(split->keys);
+    if (aggregate != nullptr)
         here = aggregate;
-    if (split->level == 0 || here != node) {
-        int number = 0;
-        ListCell *cell;
-        foreach (cell, split->keys)
-            if (++number && !split->marked && equal(lfirst(cell), here))
-                return released_column(here, number, split->level);
-        int place = aggregate != nullptr ? split->aggregates.place_of(here) : 0;
-        if (place > 0)
-            return released_column(here, number + place, split->level);
-    }
+    else if (level > 0)
+        here = IsA(node, Var) && castNode(Var, node)->varlevelsup == level ? seen_from_level(node, level) : nullptr;
+    for (int i = 0; i < keys && here != nullptr && !split->marked; i++)
+        if (equal(list_nth(split->keys, i), here))
+            return i + 1;
+    if (const int place = aggregate == nullptr ? 0 : split->aggregates.place_of(aggregate))
+        return keys + place;
     if (const int key = marked_key(node, split))
-        return released_column(node, key, split->level);
-    if (Node *grouping = own_grouping(node, split))
-        return released_column(
-            grouping, list_length(split->keys) + split->aggregates.count() + split->groupings.place_of(grouping),
-            split->level);
-    // A part of a key that stands elsewhere: the server takes it for the key's, where it is written differently.
-    if (IsA(node, Var) && castNode(Var, node)->varlevelsup == static_cast<Index>(split->level))
-        refuse_part("a column outside of what is grouped by and aggregated",
-                    "Add it to GROUP BY; or write the key as it stands there.", split->source, exprLocation(node));
-    if (IsA(node, Query)) {
-        split->level++;
-        Node *result = reinterpret_cast<Node *>(border::mutate_query(castNode(Query, node), to_rest, context, 0));
-        split->level--;
-        return result;
-    }
-    return border::mutate_expression(node, to_rest, context);
+        return key;
+    Node *grouping = own_grouping(node, level);
+    return grouping == nullptr ? 0 : keys + split->aggregates.count() + split->groupings.place_of(grouping);
+}
+
+// Keys and aggregates become columns of the release, also where a sublink of the rest refers to them.
+static Node *to_rest(Node *expression, const Split *split) {
+    return border::change(expression, [=](Node *node, Index level) -> Node * {
+        if (const int number = number_of_column(node, level, split))
+            return released_column(node, number, level);
+        // A part of a key that stands elsewhere: the server takes it for the key's, where it is written differently.
+        if (IsA(node, Var) && castNode(Var, node)->varlevelsup == level)
+            refuse_part("a column outside of what is grouped by and aggregated",
+                        "Add it to GROUP BY; or write the key as it stands there.", split->source, exprLocation(node));
+        return nullptr;
+    });
 }
 
 // One line for the ledger and EXPLAIN: white space outside quotes is folded. Quotes inside literals and identifiers are
@@ -342,7 +304,7 @@ static Const *float_constant(const std::optional<double> &value) {
 }
 
 static Const *limit_constant(int limit) {
-    return makeConst(INT4OID, -1, InvalidOid, sizeof(int32), Int32GetDatum(limit), limit == 0, true);
+    return int_constant(limit, limit == 0);
 }
 
 static FuncExpr *release_call(const char *leaf, const Split *split, const Request *request) {
@@ -356,9 +318,8 @@ static FuncExpr *release_call(const char *leaf, const Split *split, const Reques
     Datum epsilon = less ? catalog::to_numeric(request->epsilon) : Datum(0);
     double weight = request != nullptr ? request->weight : 1;
     privacy::Wanted wanted = request != nullptr ? request->wanted : privacy::Wanted{};
-    call->args =
-        list_make3(makeConst(TEXTOID, -1, DEFAULT_COLLATION_OID, -1, CStringGetTextDatum(leaf), false, false),
-                   makeConst(NUMERICOID, -1, InvalidOid, -1, epsilon, !less, false), float_constant(weight, false));
+    call->args = list_make3(text_constant(leaf), makeConst(NUMERICOID, -1, InvalidOid, -1, epsilon, !less, false),
+                            float_constant(weight, false));
     call->args = list_concat(call->args, list_make3(float_constant(wanted.within), float_constant(wanted.error95),
                                                     float_constant(wanted.deviations, false)));
     bool replay = request == nullptr || !request->anew;
@@ -430,9 +391,7 @@ static void replace_by(Query *query, RangeTblEntry *answer, const Folded *folded
     query->hasSubLinks = query->hasSubLinks || checkExprHasSubLink(reinterpret_cast<Node *>(answer->functions));
     query->cteList = list_concat(query->cteList, folded->with);
     folded->views.keep(query, answer);
-    auto *ref = makeNode(RangeTblRef);
-    ref->rtindex = 1;
-    query->jointree = makeFromExpr(list_make1(ref), having);
+    query->jointree = makeFromExpr(list_make1(reference_to(1)), having);
 }
 
 static Oid first_view(const Query *leaf) {
@@ -604,21 +563,20 @@ static void refuse_replaced(const RangeTblEntry *entry) {
 }
 
 // The cheap exit: most statements have no facade in them. Before 16 a view is seen as the OLD entry of its expanded rule.
-static bool mentions_facade(Node *node, void *context) {
-    if (node == nullptr)
-        return false;
-    if (IsA(node, Query)) {
-        for (auto *entry : border::each<RangeTblEntry>(castNode(Query, node)->rtable)) {
+static bool mentions_facade(Query *query) {
+    bool found = false;
+    border::visit(reinterpret_cast<Node *>(query), [&](Node *node, Index) {
+        for (auto *entry : border::each<RangeTblEntry>(IsA(node, Query) ? castNode(Query, node)->rtable : NIL)) {
             if (OidIsValid(catalog::expanded_facade(entry)))
-                *static_cast<bool *>(context) = true;
+                found = true;
             else {
                 refuse_replaced(entry);
                 check_protected(castNode(Query, node), entry);
             }
         }
-        return border::walk_query(castNode(Query, node), mentions_facade, context, 0);
-    }
-    return border::walk_expression(node, mentions_facade, context);
+        return border::Step::in;
+    });
+    return found;
 }
 
 // Under `dynamic` an answer must cost more than all before it: the second leaf of a statement would be denied after the
@@ -651,9 +609,7 @@ static void refuse_rows_beside(Query *query) {
 int rewrite_statement(Query *query, const char *text, const Request *request) {
     if (!OidIsValid(catalog::deny_function()))
         return 0;
-    bool found = false;
-    mentions_facade(reinterpret_cast<Node *>(query), &found);
-    if (!found)
+    if (!mentions_facade(query))
         return 0;
     border::check_version(); // the call of release() that is built below is that of this version
     ParseState *source = make_parsestate(nullptr);

@@ -2,9 +2,10 @@
 
 #include "border/refuse.hpp"
 #include "border/scope.hpp"
-#include "border/walk.hpp"
+#include "border/visit.hpp"
 #include "catalog/foreign_code.hpp"
 #include "query/cost.hpp"
+#include "query/make.hpp"
 #include "query/names.hpp"
 #include "query/grammar.hpp"
 #include "query/total.hpp"
@@ -38,13 +39,10 @@ static Node *raw_expression(const char *text, const char *name) {
 
 // A relation of these columns that is never read.
 static ParseNamespaceItem *add_answer(ParseState *state, const char *alias, const AnswerColumns &columns) {
-    Query *query = makeNode(Query);
-    query->commandType = CMD_SELECT;
-    query->canSetTag = true;
-    query->jointree = makeFromExpr(NIL, nullptr);
+    Query *query = make_select();
     for (int i = 0; i < columns.n; i++) {
-        auto *value = reinterpret_cast<Expr *>(makeNullConst(columns.types[i], -1, get_typcollation(columns.types[i])));
-        query->targetList = lappend(query->targetList, makeTargetEntry(value, i + 1, pstrdup(columns.names[i]), false));
+        add_target(query, reinterpret_cast<Node *>(makeNullConst(columns.types[i], -1, get_typcollation(columns.types[i]))),
+                   columns.names[i]);
     }
     return addRangeTableEntryForSubquery(state, query, makeAlias(alias, NIL), false, true);
 }
@@ -99,46 +97,32 @@ static bool has_moving_word(Node *node, void *context) {
 
 // Dates and times, and arrays and ranges of them.
 static bool is_of_time(Oid type) {
-    for (Oid inner = getBaseType(type); OidIsValid(inner);) {
-        char category;
-        bool preferred;
-        get_type_category_preferred(inner, &category, &preferred);
-        if (category == TYPCATEGORY_DATETIME)
-            return true;
-        Oid element = get_element_type(inner), range = get_multirange_range(inner);
-        inner = OidIsValid(element) ? element : get_range_subtype(OidIsValid(range) ? range : inner);
-    }
-    return false;
+    char category;
+    bool preferred;
+    get_type_category_preferred(part_of(getBaseType(type)), &category, &preferred);
+    return category == TYPCATEGORY_DATETIME;
 }
 
-static bool has_date(Node *node, void *context) {
-    if (node == nullptr)
-        return false;
-    return (IsA(node, Const) && is_of_time(castNode(Const, node)->consttype)) ||
-           border::walk_expression(node, has_date, context);
-}
-
-static bool check_still(Node *node, void *context) {
-    const auto *name = static_cast<const char *>(context);
-    if (node == nullptr)
-        return false;
-    if (IsA(node, SQLValueFunction))
-        refuse_moving("what depends on who asks, or when,", name);
-    if (IsA(node, FuncExpr)) {
-        Oid function = castNode(FuncExpr, node)->funcid;
-        if (function == F_NOW || function == F_TRANSACTION_TIMESTAMP || function == F_STATEMENT_TIMESTAMP)
-            refuse_moving("the clock", name);
-    }
-    if (IsA(node, CoerceViaIO) && is_of_time(castNode(CoerceViaIO, node)->resulttype) &&
-        !contain_var_clause(reinterpret_cast<Node *>(castNode(CoerceViaIO, node)->arg)))
-        refuse_moving("a date that is computed from a text", name);
-    return border::walk_expression(node, check_still, context);
+static bool has_date(Node *expression) {
+    return border::any(expression,
+                       [](Node *node) { return IsA(node, Const) && is_of_time(castNode(Const, node)->consttype); });
 }
 
 // raw: what `expression` was made of.
 static void check_still(Node *raw, Node *expression, const char *name) {
-    check_still(expression, const_cast<char *>(name));
-    if (has_moving_word(raw, nullptr) && has_date(expression, nullptr))
+    border::any(expression, [=](Node *node) {
+        const Oid function = IsA(node, FuncExpr) ? castNode(FuncExpr, node)->funcid : InvalidOid;
+        const auto *cast = reinterpret_cast<const CoerceViaIO *>(node);
+        if (IsA(node, SQLValueFunction))
+            refuse_moving("what depends on who asks, or when,", name);
+        if (function == F_NOW || function == F_TRANSACTION_TIMESTAMP || function == F_STATEMENT_TIMESTAMP)
+            refuse_moving("the clock", name);
+        if (IsA(node, CoerceViaIO) && is_of_time(cast->resulttype) &&
+            !contain_var_clause(reinterpret_cast<Node *>(cast->arg)))
+            refuse_moving("a date that is computed from a text", name);
+        return false;
+    });
+    if (has_moving_word(raw, nullptr) && has_date(expression))
         refuse_moving("a date such as 'now' or 'today'", name);
 }
 
@@ -169,18 +153,18 @@ static void check_number(Node *expression, const char *name) {
 }
 
 // Both answers are one row: the columns of dp come behind those of answer.
-static Node *side_by_side(Node *node, void *context) {
-    if (node == nullptr)
-        return nullptr;
-    if (!IsA(node, Var))
-        return border::mutate_expression(node, side_by_side, context);
-    auto *var = copyObject(castNode(Var, node));
-    constexpr int dp = 2; // in the order in which they were added
-    if (var->varno == dp)
-        var->varattno += *static_cast<int *>(context);
-    var->varno = var->varnosyn = 1;
-    var->varattnosyn = var->varattno;
-    return reinterpret_cast<Node *>(var);
+static Node *side_by_side(Node *expression, int columns) {
+    return border::change(expression, [=](Node *node, Index) -> Node * {
+        if (!IsA(node, Var))
+            return nullptr;
+        auto *var = castNode(Var, copied(node));
+        constexpr int dp = 2; // in the order in which they were added
+        if (var->varno == dp)
+            var->varattno += columns;
+        var->varno = var->varnosyn = 1;
+        var->varattnosyn = var->varattno;
+        return reinterpret_cast<Node *>(var);
+    });
 }
 
 static Node *make_expression(const char *text, const char *name, const AnswerColumns &columns, bool reads_answer) {
@@ -193,8 +177,7 @@ static Node *make_expression(const char *text, const char *name, const AnswerCol
     RowCost cost = {};
     expression = make_total(expression, nullptr, &cost);
     set_size_limit(expression, size_limit(&cost));
-    int n = columns.n;
-    return side_by_side(expression, &n);
+    return side_by_side(expression, columns.n);
 }
 
 Node *make_task_expression(const char *text, const char *name, const AnswerColumns &columns, bool reads_answer) {

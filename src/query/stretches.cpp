@@ -1,7 +1,8 @@
 #include "query/stretches.hpp"
 
-#include "border/walk.hpp"
+#include "border/visit.hpp"
 #include "query/date_format.hpp"
+#include "query/make.hpp"
 #include "query/total_table.hpp"
 
 namespace dp::query {
@@ -58,9 +59,9 @@ static const Unit *unit_of(const char *name) {
 // ---- moments -------------------------------------------------------------------------------------------------------
 
 static bool is_without_months(Node *node) {
-    if (!IsA(node, Const) || castNode(Const, node)->constisnull)
-        return false;
-    return exprType(node) != INTERVALOID || DatumGetIntervalP(castNode(Const, node)->constvalue)->month == 0;
+    const Const *value = value_in(node);
+    return value != nullptr &&
+           (value->consttype != INTERVALOID || DatumGetIntervalP(value->constvalue)->month == 0);
 }
 
 // Returns what is moved by a constant, or read by another clock. Null: nothing.
@@ -87,10 +88,8 @@ static Node *before_shift(Oid function, List *arguments, bool *zoned) {
 }
 
 static bool is_of_column(Node *node, const Var *column, bool *zoned) {
-    while (node != nullptr && !IsA(node, Var))
-        if (IsA(node, RelabelType))
-            node = reinterpret_cast<Node *>(castNode(RelabelType, node)->arg);
-        else if (IsA(node, FuncExpr))
+    for (node = without_relabelings(node); node != nullptr && !IsA(node, Var); node = without_relabelings(node))
+        if (IsA(node, FuncExpr))
             node = before_shift(castNode(FuncExpr, node)->funcid, castNode(FuncExpr, node)->args, zoned);
         else if (IsA(node, OpExpr)) {
             set_opfuncid(castNode(OpExpr, node));
@@ -147,7 +146,7 @@ static const Const *constant_of(const FuncExpr *call, int *at) {
     case Rule::day:
     case Rule::day_in_zone:
         *at = 0;
-        return makeConst(TEXTOID, -1, DEFAULT_COLLATION_OID, -1, CStringGetTextDatum("day"), false, false);
+        return text_constant("day");
     case Rule::printed:
         constant = 1;
         *at = 0;
@@ -160,8 +159,7 @@ static const Const *constant_of(const FuncExpr *call, int *at) {
     default:
         return nullptr;
     }
-    auto *found = static_cast<const Const *>(list_nth(call->args, constant));
-    return IsA(found, Const) && !found->constisnull ? found : nullptr;
+    return value_in(static_cast<Node *>(list_nth(call->args, constant)));
 }
 
 // False: the call is none of the column's moments.
@@ -184,23 +182,16 @@ static bool use_call(Use *use, const FuncExpr *call) {
     return true;
 }
 
-static bool see_uses(Node *node, void *context) {
-    auto *use = static_cast<Use *>(context);
-    bool zoned = false;
-    if (node == nullptr)
-        return false;
-    if (IsA(node, FuncExpr) && use_call(use, castNode(FuncExpr, node)))
-        return use->broken;
-    if (IsA(node, NullTest) &&
-        is_of_column(reinterpret_cast<Node *>(castNode(NullTest, node)->arg), use->column, &zoned))
-        return false;
-    use->broken |= IsA(node, Var) && equal(node, use->column);
-    return use->broken || border::walk_expression(node, see_uses, context);
-}
-
 int64 stretch_of(Node *expression, const Var *column) {
     Use use = {column, nullptr, nullptr, endless, day, clock, false, false};
-    (void)see_uses(expression, &use);
+    border::visit(expression, [&](Node *node, Index) {
+        bool zoned = false;
+        const bool used = (IsA(node, FuncExpr) && use_call(&use, castNode(FuncExpr, node))) ||
+                          (IsA(node, NullTest) &&
+                           is_of_column(reinterpret_cast<Node *>(castNode(NullTest, node)->arg), column, &zoned));
+        use.broken |= IsA(node, Var) && equal(node, column);
+        return use.broken ? border::Step::stop : used || IsA(node, Query) ? border::Step::past : border::Step::in;
+    });
     if (use.broken)
         return 0;
     return (use.rows & (use.rows - 1)) != 0 ? Min(use.length, use.in_days) : use.length;

@@ -2,6 +2,7 @@
 
 #include "border/scope.hpp"
 #include "query/date_style.hpp"
+#include "query/make.hpp"
 #include "query/total_rows.hpp"
 
 namespace dp::query {
@@ -79,8 +80,7 @@ Node *call_of_cast(const TotalCast &entry, Node *argument, const CoerceViaIO *ca
                                                             DEFAULT_COLLATION_OID, COERCE_IMPLICIT_CAST));
     List *arguments = list_make1(argument);
     if (style != nullptr)
-        arguments = lappend(
-            arguments, makeConst(TEXTOID, -1, DEFAULT_COLLATION_OID, -1, CStringGetTextDatum(style), false, false));
+        arguments = lappend(arguments, text_constant(style));
     auto *call = reinterpret_cast<Expr *>(
         makeFuncExpr(replacement_of(entry), entry.to, arguments, entry.to == TEXTOID ? cast->resultcollid : InvalidOid,
                      style != nullptr ? DEFAULT_COLLATION_OID : InvalidOid, COERCE_EXPLICIT_CALL));

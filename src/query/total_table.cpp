@@ -2,7 +2,7 @@
 
 #include "border/scope.hpp"
 #include "border/versions.hpp"
-#include "border/walk.hpp"
+#include "border/visit.hpp"
 #include "query/total_casts.hpp"
 #include "query/total_rows.hpp"
 
@@ -234,13 +234,16 @@ bool is_harmless_on_constants(Oid function) {
            (kind == PROVOLATILE_STABLE && find_total(function) != nullptr);
 }
 
-bool contains_column(Node *node, void *) {
-    if (node == nullptr)
-        return false;
-    // The placeholder for an element of an array is no column of its own.
-    if (IsA(node, ArrayCoerceExpr))
-        return contains_column(reinterpret_cast<Node *>(castNode(ArrayCoerceExpr, node)->arg), nullptr);
-    return IsA(node, Var) || IsA(node, CaseTestExpr) || border::walk_expression(node, contains_column, nullptr);
+bool contains_column(Node *expression) {
+    return border::visit(expression, [](Node *node, Index) {
+        if (IsA(node, Var) || IsA(node, CaseTestExpr))
+            return border::Step::stop;
+        if (!IsA(node, ArrayCoerceExpr))
+            return IsA(node, Query) ? border::Step::past : border::Step::in;
+        // The placeholder for an element of an array is no column of its own.
+        return contains_column(reinterpret_cast<Node *>(castNode(ArrayCoerceExpr, node)->arg)) ? border::Step::stop
+                                                                                               : border::Step::past;
+    });
 }
 
 // Case mapping reads characters through the C library, which may know fewer than the database stores.

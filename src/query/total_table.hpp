@@ -27,7 +27,7 @@ inline bool is_arithmetic(Rule rule) {
 // May the function be applied to constants and parameters alone: it is evaluated once, as the caller, before the charge.
 bool is_harmless_on_constants(Oid function);
 // True for columns, and for what stands for one (the operand of CASE x WHEN ...).
-bool contains_column(Node *node, void *context = nullptr);
+bool contains_column(Node *expression);
 
 // Why the function is not total under a collation, or null.
 const char *collation_problem(const TotalFunction *entry, Oid collation);

@@ -1,0 +1,50 @@
+// Makes nodes of parse trees, and looks through labels.
+#pragma once
+
+#include "border/postgres.hpp"
+
+namespace dp::query {
+
+// Returns what stands below casts that change nothing but the type.
+inline Node *without_relabelings(Node *node) {
+    while (node != nullptr && IsA(node, RelabelType))
+        node = reinterpret_cast<Node *>(castNode(RelabelType, node)->arg);
+    return node;
+}
+
+// Returns what stands below COLLATE and such casts.
+inline Node *without_labels(Node *node) {
+    for (node = without_relabelings(node); node != nullptr && IsA(node, CollateExpr); node = without_relabelings(node))
+        node = reinterpret_cast<Node *>(castNode(CollateExpr, node)->arg);
+    return node;
+}
+
+// Returns the constant that a node is, unless it is NULL; else null.
+inline const Const *value_in(const Node *node) {
+    const auto *constant = reinterpret_cast<const Const *>(node);
+    return node != nullptr && IsA(node, Const) && !constant->constisnull ? constant : nullptr;
+}
+
+// Returns a copy that may be changed.
+inline Node *copied(const Node *node) {
+    return static_cast<Node *>(copyObjectImpl(node));
+}
+
+Const *text_constant(const char *text);
+Const *int_constant(int32 value, bool isnull = false);
+// Makes node IS NULL, or IS NOT NULL.
+Node *null_test(Node *node, NullTestType type);
+// Makes the column of an entry that shows an expression.
+Var *column_showing(int varno, int number, const Node *expression, Index level = 0);
+
+// Makes SELECT without anything.
+Query *make_select();
+RangeTblRef *reference_to(int varno);
+// Adds a column to what is selected.
+TargetEntry *add_target(Query *query, Node *expression, const char *name);
+// Adds an entry, and makes it an item of FROM.
+void add_item(Query *query, RangeTblEntry *entry);
+// Makes (query) AS name.
+RangeTblEntry *subquery_entry(Query *query, const char *name, bool in_from = true);
+
+} // namespace dp::query
