@@ -100,9 +100,7 @@ release::Ask ask_of(FunctionCallInfo fcinfo) {
     ask.asker = catalog::current_asker();
     ask.leaf = text_argument(fcinfo, release_leaf);
     ask.time_zone = GetConfigOption("TimeZone", false, false);
-    ask.has_epsilon = !PG_ARGISNULL(release_epsilon);
-    if (ask.has_epsilon)
-        ask.epsilon = catalog::checked_epsilon(PG_GETARG_DATUM(release_epsilon), "epsilon");
+    epsilon_argument(fcinfo, release_epsilon, &ask);
     ask.weight = PG_ARGISNULL(release_weight) ? 1 : checked_weight(PG_GETARG_FLOAT8(release_weight), "weight");
     ask.wanted = wanted_arguments(fcinfo, release_within);
     require(fcinfo, release_replay, "replay");
@@ -250,13 +248,10 @@ DP_FUNCTION(dp_release_support) {
 
 static query::Request request_of(FunctionCallInfo fcinfo) {
     query::Request request = {};
-    request.has_epsilon = !PG_ARGISNULL(1);
-    if (request.has_epsilon)
-        request.epsilon = catalog::checked_epsilon(PG_GETARG_DATUM(1), "epsilon");
-    require(fcinfo, 2, "weight");
+    require(fcinfo, {2, 6});
+    epsilon_argument(fcinfo, 1, &request);
     request.weight = checked_weight(PG_GETARG_FLOAT8(2), "weight");
     request.wanted = wanted_arguments(fcinfo, 3);
-    require(fcinfo, 6, "replay");
     request.anew = !PG_GETARG_BOOL(6);
     request.limits = asked_limits(fcinfo, 7);
     return request;

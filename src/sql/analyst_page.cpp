@@ -8,6 +8,7 @@
 #include "rows/unit_checks.hpp"
 #include "sql/call_arguments.hpp"
 #include "sql/ledger_pages.hpp"
+#include "sql/controller.hpp"
 #include "sql/explain_page.hpp"
 #include "sql/refusal.hpp"
 #include "sql/result_rows.hpp"
@@ -23,10 +24,6 @@ struct Page {
     void put(const char *item, const char *name, const char *value) const { rows.put(item, name, value); }
 };
 } // namespace
-
-template <int Places> static const char *printed(privacy::Decimal<Places> value) {
-    return catalog::numeric_text(catalog::to_numeric(value));
-}
 
 // Reads the columns of the view $1 on the table $2, whose types are $3: name, text, and its quoted name once more if sums of it have a
 // price (moments have none), and if no groups are declared. Of groups as many are shown as fit on a line.
@@ -228,11 +225,11 @@ DP_CALL(dp_about) {
     catalog::check_can_ask();
     catalog::Reading reading = catalog::Reading::open();
     catalog::Settings *settings = catalog::read_settings(reading, view);
-    if (settings == nullptr && get_rel_name(view) == nullptr)
-        refuse_with(ERRCODE_UNDEFINED_TABLE, psprintf("relation with OID %u does not exist", view));
-    if (settings == nullptr)
+    if (settings == nullptr) {
+        check_exists(view);
         refuse_state(psprintf("%s is not a restricted view", catalog::qualified_name(view)),
                      "Ask about a view that was made with dp_protect().");
+    }
     catalog::Policy *policy = catalog::policy_of(reading, settings, catalog::current_asker());
     const Page page = {rows, settings, policy};
     reading.close();

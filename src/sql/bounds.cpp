@@ -11,14 +11,6 @@ namespace dp::sql {
 
 // ---- bounds --------------------------------------------------------------------------------------------------------
 
-static AttrNumber checked_column(Oid relation, const char *name) {
-    AttrNumber attno = get_attnum(relation, name);
-    if (attno <= 0)
-        refuse_with(ERRCODE_UNDEFINED_COLUMN,
-                    psprintf("column \"%s\" of %s does not exist", name, catalog::qualified_name(relation)));
-    return attno;
-}
-
 // Says how to write the bounds of a column that are moments; else null.
 static const char *example_of_moments(Oid type) {
     switch (type) {

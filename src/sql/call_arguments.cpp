@@ -25,10 +25,15 @@ static const char *name_of_argument(Oid function, int argument) {
     return names[argument];
 }
 
-void require_first(FunctionCallInfo fcinfo, int n) {
-    for (int i = 0; i < n; i++)
+void require(FunctionCallInfo fcinfo, std::initializer_list<int> arguments) {
+    for (int i : arguments)
         if (PG_ARGISNULL(i))
             require(fcinfo, i, name_of_argument(fcinfo->flinfo->fn_oid, i));
+}
+
+void require_first(FunctionCallInfo fcinfo, int n) {
+    for (int i = 0; i < n; i++)
+        require(fcinfo, {i});
 }
 
 char *text_argument(FunctionCallInfo fcinfo, int argument) {

@@ -12,7 +12,8 @@ namespace dp::sql {
 
 // 22004 "<name> must not be null".
 void require(FunctionCallInfo fcinfo, int argument, const char *name);
-// Requires the first n arguments, by the names that the script gives them.
+// Requires these arguments, or the first n, by the names that the script gives them.
+void require(FunctionCallInfo fcinfo, std::initializer_list<int> arguments);
 void require_first(FunctionCallInfo fcinfo, int n);
 char *text_argument(FunctionCallInfo fcinfo, int argument); // null for NULL
 ArrayType *array_argument(FunctionCallInfo fcinfo, int argument);
@@ -20,6 +21,23 @@ ArrayType *array_argument(FunctionCallInfo fcinfo, int argument);
 // 0A000 unless the argument is NULL (or, for booleans, false): declared for a later version.
 void refuse_unless_null(FunctionCallInfo fcinfo, int argument, const char *name);
 void refuse_if_true(FunctionCallInfo fcinfo, int argument, const char *name);
+
+// Read an epsilon and a delta, if they are passed. Errors: 22023.
+template <class Asked> void epsilon_argument(FunctionCallInfo fcinfo, int argument, Asked *asked) {
+    asked->has_epsilon = !PG_ARGISNULL(argument);
+    if (asked->has_epsilon)
+        asked->epsilon = catalog::checked_epsilon(PG_GETARG_DATUM(argument), "epsilon");
+}
+template <class Asked> void delta_argument(FunctionCallInfo fcinfo, int argument, Asked *asked) {
+    asked->has_delta = !PG_ARGISNULL(argument);
+    if (asked->has_delta)
+        asked->delta = catalog::checked_delta(PG_GETARG_DATUM(argument), "delta");
+}
+
+// Returns a decimal as messages have it.
+template <class Number> const char *printed(Number number) {
+    return catalog::numeric_text(catalog::to_numeric(number));
+}
 
 // Returns whether a numeric is 'Infinity', which takes a total or a share away.
 bool takes_away(Datum numeric);

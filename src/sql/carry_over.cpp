@@ -211,7 +211,7 @@ Identity find_identity(const Visit &visit, Oid relation, const Unit *unit) {
             "FROM dp_rdr.protected_table t WHERE t.relation::oid = $1",
             relation) == 1)
         return Identity{visit.spi.text(0, 1), catalog::value_at<bool>(0, 2), true, false, true};
-    const char *domain = unit == nullptr ? nullptr : unit->domain;
+    const char *domain = domain_of_parent(unit);
     refuse_first(visit, psprintf(identity_sql, owned_sql("x.id")), catalog::qualified_name(relation),
                  catalog::relation_owner(relation), superuser_arg(visit.role.saved_role), has_facade(visit, relation),
                  unit != nullptr, domain, types_of_unit(domain == nullptr ? unit : nullptr));

@@ -7,6 +7,7 @@
 #include "sql/call_arguments.hpp"
 #include "sql/controller.hpp"
 #include "sql/domain_members.hpp"
+#include "sql/result_rows.hpp"
 
 using dp::catalog::Visit;
 
@@ -75,18 +76,12 @@ static release::LimitWish limit_wish(FunctionCallInfo fcinfo, Oid relation, cons
     return wish;
 }
 
-static bool same_unit(const UnitPath *a, const UnitPath *b) {
-    if (a == nullptr || b == nullptr || memcmp(&a->domain, &b->domain, sizeof a->domain) != 0 ||
-        a->ncolumns != b->ncolumns || a->direct != b->direct || a->parent_relation != b->parent_relation)
-        return false;
-    return memcmp(a->columns, b->columns, sizeof(AttrNumber) * a->ncolumns) == 0;
-}
-
 // Opens what the limit is kept by, unless the unit is another one by now. It is public, and is said where it cannot be kept.
 static Visit begin_keeping(Oid relation, const UnitPath *before, const char *chosen) {
     Visit visit = Visit::write();
     lock_declarations(visit, relation);
-    if (!same_unit(before, declared_unit(relation)))
+    const UnitPath *now = declared_unit(relation);
+    if (now == nullptr || !is_same_domain(*before, *now) || !is_same_way(*before, *now))
         refuse_with(ERRCODE_T_R_STATEMENT_COMPLETION_UNKNOWN,
                   psprintf("the unit of %s changed meanwhile", qualified_name(relation)),
                   psprintf("The charge stays. %s was chosen for the unit that there was.", chosen), nullptr);
@@ -162,15 +157,9 @@ DP_CALL(dp_choose_contribution) {
         PG_ARGISNULL(3) ? strictest_terms(relation) : terms_at(checked_tau(PG_GETARG_FLOAT8(3)));
     const release::LimitWish wish = limit_wish(fcinfo, relation, terms);
     const Chosen chosen = wish.value == nullptr ? choose_rows(wish, path) : choose_total(wish, path);
-    TupleDesc desc;
-    if (get_call_result_type(fcinfo, nullptr, &desc) != TYPEFUNC_COMPOSITE)
-        elog(ERROR, "the procedure must return a row");
     constexpr double fine = 1 << 20; // of a number that is no count the noise is not rounded to whole ones
     const double of_one = border::core([&] { return privacy::error95_of_count(*terms, 1 << 20) / fine; });
-    Datum values[3] = {chosen.limit, Float8GetDatum(rint(of_one * chosen.before)),
-                       Float8GetDatum(rint(of_one * chosen.after))};
-    bool nulls[3] = {};
-    PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(desc), values, nulls)));
+    return record(fcinfo, Typed{NUMERICOID, chosen.limit}, rint(of_one * chosen.before), rint(of_one * chosen.after));
 }
 
 } // namespace dp::sql

@@ -6,9 +6,21 @@ using dp::catalog::Visit;
 
 namespace dp::sql {
 
-void check_owner(Oid relation) {
+void check_exists(Oid relation) {
     if (!SearchSysCacheExists1(RELOID, ObjectIdGetDatum(relation)))
         refuse_with(ERRCODE_UNDEFINED_TABLE, psprintf("relation with OID %u does not exist", relation));
+}
+
+AttrNumber checked_column(Oid relation, const char *name) {
+    const AttrNumber column = get_attnum(relation, name);
+    if (column <= 0)
+        refuse_with(ERRCODE_UNDEFINED_COLUMN,
+                    psprintf("column \"%s\" of %s does not exist", name, catalog::qualified_name(relation)));
+    return column;
+}
+
+void check_owner(Oid relation) {
+    check_exists(relation);
     if (!border::owns_relation(relation, GetUserId()))
         refuse_right(psprintf("must be owner of %s", catalog::qualified_name(relation)),
                      "The controller of a table is its owner.");

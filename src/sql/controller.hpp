@@ -8,6 +8,8 @@ namespace dp::sql {
 
 // 42501 unless the caller owns the relation; 42P01 when there is none.
 void check_owner(Oid relation);
+// 42P01 when there is no such relation.
+void check_exists(Oid relation);
 // The protected table that is meant: itself, or the table behind a restricted view. 42501, 55000 "... is not protected".
 Oid protected_relation(Oid relation);
 // 42501 unless the caller owns the table behind the view; 55000 "... is not a restricted view".
@@ -18,6 +20,8 @@ void lock_declarations(const catalog::Visit &visit, Oid relation);
 [[noreturn]] void refuse_moving(Oid relation);
 // 42501 unless the role owns all tables of the domain, whose totals they share.
 void check_owns_domain(const catalog::Visit &visit, Oid relation, Oid role);
+// Returns the number of a column. 42703 where there is none of that name.
+AttrNumber checked_column(Oid relation, const char *name);
 // A statement over the extension's own tables with one oid as its parameter.
 uint64 run_with_oid(const catalog::Visit &visit, const char *sql, Oid oid);
 // Runs a utility statement with the rights of a role.

@@ -180,7 +180,7 @@ static release::Approval approval_of(FunctionCallInfo fcinfo) {
     approval.request = PG_GETARG_INT64(approve_request);
     approval.has_tau = !PG_ARGISNULL(approve_tau);
     approval.has_tau_var = !PG_ARGISNULL(approve_tau_var);
-    approval.has_epsilon = !PG_ARGISNULL(approve_epsilon);
+    epsilon_argument(fcinfo, approve_epsilon, &approval);
     if (approval.has_tau + approval.has_tau_var + approval.has_epsilon > 1)
         refuse_value("at most one of tau, tau_var and epsilon can be given",
                      "Without any the terms are those of the requester's policy.");
@@ -188,8 +188,6 @@ static release::Approval approval_of(FunctionCallInfo fcinfo) {
         approval.tau = checked_tau(PG_GETARG_FLOAT8(approve_tau));
     if (approval.has_tau_var)
         approval.tau_var = checked_tau_var(PG_GETARG_FLOAT8(approve_tau_var));
-    if (approval.has_epsilon)
-        approval.epsilon = catalog::checked_epsilon(PG_GETARG_DATUM(approve_epsilon), "epsilon");
     read_selection(fcinfo, &approval);
     read_basis(fcinfo, &approval);
     approval.hold = PG_GETARG_BOOL(approve_hold);
@@ -209,8 +207,7 @@ const catalog::Requested *seen_request(int64 id, catalog::Access *access) {
 }
 
 DP_CALL(dp_approve) {
-    require(fcinfo, approve_request, "request");
-    require(fcinfo, approve_hold, "hold");
+    require(fcinfo, {approve_request, approve_hold});
     catalog::check_can_ask();
     release::Approval approval = approval_of(fcinfo);
     // A keeper does not see what the caller's own open transaction has made or changed. Whether he may decide is looked at there.
@@ -333,8 +330,7 @@ static void warn_of_sight(Oid reviewer, Oid relation) {
 }
 
 DP_CALL(dp_set_review) {
-    require(fcinfo, 0, "relation");
-    require(fcinfo, 1, "reviewers");
+    require(fcinfo, {0, 1});
     Oid relation = protected_relation(PG_GETARG_OID(0));
     Datum *elements;
     bool *nulls;

@@ -95,15 +95,7 @@ void check_limits(Oid relation, const Unit *unit, const Limits &limits) {
                      "A unit has no more rows in a group than in all.");
     if (unit->keyed)
         return;
-    catalog::UnitPath path = {};
-    path.relation = relation;
-    path.ncolumns = unit->ncolumns;
-    path.columns = unit->columns;
-    path.direct = unit->parent_key == nullptr;
-    path.parent_relation = unit->parent;
-    path.parent_key = unit->parent_key;
-    path.parent = path.direct ? nullptr : declared_unit(unit->parent);
-    catalog::check_whole(&path, find_all_inheritors(relation, AccessShareLock, nullptr));
+    catalog::check_whole(unit, find_all_inheritors(relation, AccessShareLock, nullptr));
 }
 
 // ---- public tables --------------------------------------------------------------------------------------------------
@@ -118,8 +110,7 @@ struct PublicCall {
 static PublicCall arguments_of(FunctionCallInfo fcinfo) {
     require_first(fcinfo, 2);
     PublicCall call = {PG_GETARG_OID(0), protected_relation(PG_GETARG_OID(1))};
-    if (get_rel_name(call.relation) == nullptr)
-        refuse_with(ERRCODE_UNDEFINED_TABLE, psprintf("relation with OID %u does not exist", call.relation));
+    check_exists(call.relation);
     return call;
 }
 

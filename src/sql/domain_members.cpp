@@ -22,16 +22,13 @@ UnitPath *declared_unit(Oid relation) {
 }
 
 void check_unmoved(Oid relation, const char *text, const Unit *unit) {
-    if (unit == nullptr || !OidIsValid(unit->parent))
+    if (unit == nullptr || unit->parent == nullptr)
         return;
     const Unit *now = resolve_unit(relation, text);
-    bool same = now->parent == unit->parent && strcmp(now->domain, unit->domain) == 0 &&
-                (now->parent_key == nullptr) == (unit->parent_key == nullptr);
-    for (int i = 0; same && i < unit->ncolumns; i++)
-        same = now->columns[i] == unit->columns[i];
-    if (!same)
+    if (now->parent == nullptr || !is_same_way(*now, *unit) || !is_same_domain(*now->parent, *unit->parent))
         refuse_with(ERRCODE_LOCK_NOT_AVAILABLE,
-                    psprintf("%s is being changed by another call", qualified_name(unit->parent)), "Try again.");
+                    psprintf("%s is being changed by another call", qualified_name(unit->parent_relation)),
+                    "Try again.");
 }
 
 // ---- dp_set_unit ---------------------------------------------------------------------------------------------------
@@ -92,13 +89,12 @@ static bool is_next_gone(const UnitPath *path) {
 
 // Returns whether it is the declared way by the same columns in the same domain, whose next table was dropped and made again.
 static bool only_repairs(const UnitPath *path, const Unit *unit) {
-    if (path == nullptr || unit == nullptr || unit->domain == nullptr ||
-        path->direct != (unit->parent_key == nullptr) || path->ncolumns != unit->ncolumns || !is_next_gone(path) ||
-        strcmp(unit->domain, DatumGetCString(DirectFunctionCall1(uuid_out, UUIDPGetDatum(&path->domain)))) != 0)
+    if (path == nullptr || unit == nullptr || unit->parent == nullptr || path->direct != unit->direct ||
+        path->ncolumns != unit->ncolumns || !is_next_gone(path) || !is_same_domain(*path, *unit->parent))
         return false;
     for (int i = 0; i < unit->ncolumns; i++)
         if (path->columns[i] != unit->columns[i] ||
-            (!path->direct && strcmp(path->key_names[i], get_attname(unit->parent, unit->parent_key[i], false)) != 0))
+            (!path->direct && strcmp(path->key_names[i], get_attname(unit->parent_relation, unit->parent_key[i], false)) != 0))
             return false;
     return true;
 }
@@ -127,9 +123,9 @@ static void make_over(const Visit &visit, const char *id, Oid relation, const Un
 
 // Moves the table to the parent's domain, to its own if it is alone there, or to a new one; returns which.
 static const char *move(const Visit &visit, Oid relation, const Unit *unit, const char *id, bool alone) {
-    if (unit != nullptr && unit->domain != nullptr) {
-        register_domain(visit, unit->domain, relation, unit);
-        return unit->domain;
+    if (const char *domain = domain_of_parent(unit)) {
+        register_domain(visit, domain, relation, unit);
+        return domain;
     }
     if (alone) {
         make_over(visit, id, relation, unit);
@@ -190,11 +186,7 @@ DP_CALL(dp_set_unit) {
 // ---- dp_set_contribution -------------------------------------------------------------------------------------------
 
 void store_limits(const Visit &visit, Oid relation, const UnitPath *path, const Limits &limits) {
-    Unit unit = {};
-    unit.ncolumns = path->ncolumns;
-    unit.columns = path->columns;
-    unit.parent = path->parent_relation;
-    unit.parent_key = path->parent_key;
+    Unit unit = *path;
     unit.keyed = path->direct && catalog::covers_key(relation, path->ncolumns, path->columns);
     check_limits(relation, &unit, limits);
     run(visit,

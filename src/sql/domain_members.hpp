@@ -8,16 +8,9 @@
 
 namespace dp::sql {
 
-// Holds what `unit` says, resolved against the catalogs. Nothing is written.
-struct Unit {
-    int ncolumns;
-    AttrNumber *columns;
-    Oid parent;             // InvalidOid: the columns are the unit by declaration
-    AttrNumber *parent_key; // null: the columns hold the unit's values
-    const char *domain;     // the parent's, or null
-    Oid *types;             // of the unit's columns in the domain; null: the domain of the parent has them
-    bool keyed;             // one row of each unit
-};
+// Holds what `unit` says, resolved against the catalogs: what read_unit_path() will read once it is written. Other than there the parent is
+// set of a direct step, too, and null where the columns are the unit by declaration: then they found a domain, and types are theirs.
+using Unit = catalog::UnitPath;
 
 // Limits of what one unit may bring, as arguments: 0 for NULL.
 struct Limits {
@@ -39,7 +32,12 @@ Limits limit_arguments(FunctionCallInfo fcinfo, int first, bool takes_away = fal
 Datum unit_array(Oid relation, int ncolumns, const AttrNumber *columns);
 // Returns the types of the columns; NULL where a row is a unit.
 Typed types_of_unit(const Unit *unit);
-bool is_declared_unit(const catalog::UnitPath *path, const Unit &unit);
+Oid *types_of_columns(Oid relation, int ncolumns, const AttrNumber *columns);
+// Returns whether both are ways by the same columns to the same ones of the same table.
+bool is_same_way(const Unit &a, const Unit &b);
+bool is_same_domain(const Unit &a, const Unit &b);
+// Returns the domain that a unit leads to, or null.
+const char *domain_of_parent(const Unit *unit);
 // Prints a unit as dp_protect() takes it: column, ... [-> table (column, ...)].
 const char *unit_text(const catalog::UnitPath *path);
 

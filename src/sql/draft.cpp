@@ -183,8 +183,7 @@ static void check_owns_some(Oid schema) {
 }
 
 static void check_arguments(FunctionCallInfo fcinfo) {
-    require(fcinfo, draft_schema, "schema");
-    require(fcinfo, draft_preset, "preset");
+    require(fcinfo, {draft_schema, draft_preset});
     Oid schema = PG_GETARG_OID(draft_schema);
     if (get_namespace_name(schema) == nullptr)
         refuse_value(psprintf("schema with OID %u does not exist", schema), nullptr);

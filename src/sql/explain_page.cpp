@@ -16,8 +16,7 @@ namespace dp::sql {
 
 static const char *selection_reason(const release::Estimate &estimate) {
     return psprintf("epsilon is selected when the query is asked: at most %s, and %s for the selection",
-                    catalog::numeric_text(catalog::to_numeric(estimate.epsilon)),
-                    catalog::numeric_text(catalog::to_numeric(estimate.selection)));
+                    printed(estimate.epsilon), printed(estimate.selection));
 }
 
 // Returns what an analyst should know about an answer that would be given, or null.
@@ -120,10 +119,8 @@ DP_CALL(dp_explain) {
     require(fcinfo, 0, "query");
     const char *text = text_argument(fcinfo, 0);
     query::Request request = {};
-    request.has_epsilon = !PG_ARGISNULL(8);
-    if (request.has_epsilon)
-        request.epsilon = catalog::checked_epsilon(PG_GETARG_DATUM(8), "epsilon");
-    require(fcinfo, 9, "weight");
+    require(fcinfo, {9});
+    epsilon_argument(fcinfo, 8, &request);
     request.weight = checked_weight(PG_GETARG_FLOAT8(9), "weight");
     request.wanted = wanted_arguments(fcinfo, 1);
     request.limits = asked_limits(fcinfo, 5);

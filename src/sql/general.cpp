@@ -103,9 +103,7 @@ static bool read_view(FunctionCallInfo fcinfo, const Statement &statement, Gener
     if (view->question == nullptr)
         return false;
     refuse_if_true(fcinfo, arg_exact, "exact for a general query");
-    view->has_delta = !PG_ARGISNULL(arg_delta);
-    if (view->has_delta)
-        view->delta = catalog::checked_delta(PG_GETARG_DATUM(arg_delta), "delta");
+    delta_argument(fcinfo, arg_delta, view);
     if (view->has_delta || view->calibration == privacy::Calibration::sound)
         rows::check_delta(view->question->table, view->mechanism, view->delta);
     release::check_declared(view->question, view->mechanism, view->sensitivity);

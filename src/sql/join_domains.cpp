@@ -21,10 +21,6 @@ struct Side {
 };
 } // namespace
 
-template <class Number> static const char *printed(Number number) {
-    return catalog::numeric_text(catalog::to_numeric(number));
-}
-
 static Side read_side(const Visit &visit, Oid relation) {
     if (run(visit,
             "SELECT d.id, d.people FROM dp_rdr.protected_table t JOIN dp_rdr.privacy_domain d ON d.id = t.domain "

@@ -4,14 +4,11 @@
 #include "catalog/decimals.hpp"
 #include "catalog/settings.hpp"
 #include "privacy/standing.hpp"
+#include "sql/call_arguments.hpp"
 
 using dp::catalog::Visit;
 
 namespace dp::sql {
-
-template <class Number> static const char *printed(Number number) {
-    return catalog::numeric_text(catalog::to_numeric(number));
-}
 
 privacy::Odometer entered(const BoundState &state) {
     privacy::Odometer odometer = state.odometer;

@@ -180,9 +180,7 @@ static void numbers_of(void *context, int64 record, double *rdr, double *loss) {
 }
 
 DP_CALL(dp_risk_output) {
-    require(fcinfo, output_output, "output");
-    require(fcinfo, output_leaf, "leaf");
-    require(fcinfo, output_query, "query");
+    require(fcinfo, {output_output, output_leaf, output_query});
     const Statement statement = cut_statement(text_argument(fcinfo, output_query));
     View view = view_of(fcinfo, statement, output_mechanism, output_delta, PG_GETARG_INT32(output_leaf));
     InitMaterializedSRF(fcinfo, 0);

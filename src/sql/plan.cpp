@@ -84,8 +84,7 @@ static int checked_max_rows(int max_rows) {
 }
 
 DP_CALL(dp_plan) {
-    require(fcinfo, 0, "delta_total");
-    require(fcinfo, 1, "max_rows");
+    require(fcinfo, {0, 1});
     const privacy::Delta delta = checked_delta_total(fcinfo);
     const int max_rows = checked_max_rows(PG_GETARG_INT32(1));
     const ResultRows rows(fcinfo);

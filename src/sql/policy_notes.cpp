@@ -2,14 +2,11 @@
 
 #include "border/versions.hpp"
 #include "catalog/decimals.hpp"
+#include "sql/call_arguments.hpp"
 
 using dp::catalog::Visit;
 
 namespace dp::sql {
-
-template <int Places> static const char *printed(privacy::Decimal<Places> value) {
-    return catalog::numeric_text(catalog::to_numeric(value));
-}
 
 // ---- candidates ----------------------------------------------------------------------------------------------------
 

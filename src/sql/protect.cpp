@@ -47,11 +47,7 @@ static void append_named_columns(StringInfo sql, Relation table, ArrayType *name
         refuse_value("the list of columns is empty", "Leave columns at NULL for all columns.");
     for (int i = 0; i < n; i++) {
         const char *name = nulls[i] ? "" : TextDatumGetCString(elements[i]);
-        AttrNumber attno = get_attnum(RelationGetRelid(table), name);
-        if (attno <= 0)
-            refuse_with(ERRCODE_UNDEFINED_COLUMN, psprintf("column \"%s\" of %s does not exist", name,
-                                                           catalog::qualified_name(RelationGetRelid(table))));
-        append_column(sql, TupleDescAttr(RelationGetDescr(table), attno - 1));
+        append_column(sql, TupleDescAttr(RelationGetDescr(table), checked_column(RelationGetRelid(table), name) - 1));
     }
 }
 
@@ -122,7 +118,7 @@ void remember_name(const Visit &visit, const char *id, Oid relation) {
 
 // A domain that is there stays as it is. Totals of an earlier table go on, but not an epoch that its settings had begun.
 void register_domain(const Visit &visit, const char *id, Oid relation, const Unit *unit) {
-    const bool founds = unit != nullptr && unit->domain == nullptr;
+    const bool founds = unit != nullptr && unit->parent == nullptr;
     // A table of rows that is gone may have left one.
     run(visit,
         "DELETE FROM dp_rdr.privacy_domain d WHERE d.id = $1::uuid AND d.unit_types IS NULL "
@@ -138,7 +134,7 @@ void register_domain(const Visit &visit, const char *id, Oid relation, const Uni
         refuse_moving(relation); // into another domain, since its own was looked up
     if (!founds)
         return;
-    if (!OidIsValid(unit->parent))
+    if (!OidIsValid(unit->parent_relation))
         remember_name(visit, id, relation);
     // The table whose keys are the people is made again, or is the first that is: one with limits may have several rows of one.
     run(visit,
@@ -149,15 +145,15 @@ void register_domain(const Visit &visit, const char *id, Oid relation, const Uni
 }
 
 void register_unit(const Visit &visit, const char *id, Oid relation, const Unit *unit, const Limits &limits) {
-    const bool follows = unit != nullptr && OidIsValid(unit->parent), has_key = follows && unit->parent_key != nullptr;
+    const bool follows = unit != nullptr && OidIsValid(unit->parent_relation), has_key = follows && !unit->direct;
     const Datum columns = unit == nullptr ? Datum{0} : unit_array(relation, unit->ncolumns, unit->columns);
-    const Datum key = has_key ? unit_array(unit->parent, unit->ncolumns, unit->parent_key) : Datum{0};
+    const Datum key = has_key ? unit_array(unit->parent_relation, unit->ncolumns, unit->parent_key) : Datum{0};
     run(visit, R"sql(
 INSERT INTO dp_rdr.protected_table AS t (relation, domain, unit, parent, parent_key, max_rows, max_groups, max_rows_per_group)
 VALUES ($1::regclass, $2::uuid, $3, $4::regclass, $5, nullif($6, 0), nullif($7, 0), nullif($8, 0))
 ON CONFLICT (relation) DO UPDATE SET (domain, unit, parent, parent_key, max_rows, max_groups, max_rows_per_group) =
   ($2::uuid, $3, $4::regclass, $5, nullif($6, 0), nullif($7, 0), nullif($8, 0)))sql",
-        relation, id, Typed{TEXTARRAYOID, columns}, if_given(follows, follows ? unit->parent : InvalidOid),
+        relation, id, Typed{TEXTARRAYOID, columns}, if_given(follows, follows ? unit->parent_relation : InvalidOid),
         Typed{TEXTARRAYOID, key}, limits.max_rows, limits.max_groups, limits.max_rows_per_group);
 }
 
@@ -187,7 +183,7 @@ static void freeze(Oid relation, bool joins) {
 static void check_declared(Oid relation, const Unit *unit, const Limits &limits) {
     const catalog::UnitPath *path = declared_unit(relation);
     const char *name = catalog::qualified_name(relation);
-    if (unit != nullptr && !is_declared_unit(path, *unit))
+    if (unit != nullptr && (path == nullptr || !is_same_way(*path, *unit)))
         ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
                         path == nullptr ? errmsg("%s is protected with a row as its unit", name)
                                         : errmsg("%s is protected with the unit %s", name, unit_text(path)),
@@ -207,17 +203,11 @@ static void check_declared(Oid relation, const Unit *unit, const Limits &limits)
 
 // Returns the unit of a protected table whose domain was lost in a restore of a part.
 static const Unit *founding_unit(Oid relation) {
-    const catalog::UnitPath *path = declared_unit(relation);
+    Unit *path = declared_unit(relation);
     if (path == nullptr || !path->direct)
         return nullptr;
-    auto *unit = static_cast<Unit *>(palloc0(sizeof(Unit)));
-    unit->parent = path->parent_relation;
-    unit->ncolumns = path->ncolumns;
-    unit->columns = path->columns;
-    unit->types = static_cast<Oid *>(palloc(sizeof(Oid) * unit->ncolumns));
-    for (int i = 0; i < unit->ncolumns; i++)
-        unit->types[i] = get_atttype(relation, unit->columns[i]);
-    return unit;
+    path->types = types_of_columns(relation, path->ncolumns, path->columns);
+    return path;
 }
 
 static Identity register_table(Oid relation, const Unit *unit, const Limits &limits) {
@@ -258,7 +248,7 @@ static Oid protect(Oid relation, const char *name, ArrayType *columns, const cha
     if (!identity.odometer)
         catalog::create_odometer(identity.id, catalog::qualified_name(relation), catalog::relation_owner(relation));
     if (identity.lost || (identity.history && !identity.odometer))
-        freeze(relation, unit != nullptr && unit->domain != nullptr);
+        freeze(relation, unit != nullptr && unit->parent != nullptr);
     else if (identity.history && !identity.known)
         ereport(WARNING, (errmsg("%s goes on with the ledger and the totals of an earlier table of this name",
                                  catalog::qualified_name(relation))));

@@ -123,18 +123,15 @@ static void read_noise(FunctionCallInfo fcinfo, ReportCall *call) {
     call->mechanism = terms != nullptr ? terms->mechanism : privacy::Mechanism::laplace;
     if (!PG_ARGISNULL(report_mechanism))
         call->mechanism = mechanism_named(text_argument(fcinfo, report_mechanism));
-    call->has_delta = terms != nullptr && terms->delta.units() > 0;
-    if (call->has_delta)
-        call->delta = terms->delta;
-    if (!PG_ARGISNULL(report_delta)) {
+    delta_argument(fcinfo, report_delta, call);
+    if (!call->has_delta && terms != nullptr && terms->delta.units() > 0) {
         call->has_delta = true;
-        call->delta = catalog::checked_delta(PG_GETARG_DATUM(report_delta), "delta");
+        call->delta = terms->delta;
     }
 }
 
 static ReportCall read_call(FunctionCallInfo fcinfo) {
-    require(fcinfo, report_relation, "relation");
-    require(fcinfo, report_records, "records");
+    require(fcinfo, {report_relation, report_records});
     ReportCall call = {};
     call.relation = protected_relation(PG_GETARG_OID(report_relation));
     call.query = text_argument(fcinfo, report_query);

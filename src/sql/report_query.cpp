@@ -12,6 +12,7 @@
 #include "release/charge.hpp"
 #include "release/choose.hpp"
 #include "rows/unit_checks.hpp"
+#include "sql/call_arguments.hpp"
 #include "sql/ledger_pages.hpp"
 #include "sql/statement_leaves.hpp"
 #include "sql/report.hpp"
@@ -316,7 +317,7 @@ static void read_rows(Look *look) {
 static void add_query_facts(picture::QueryPart *part, const Look &look) {
     const rows::Question *question = look.view.question;
     const char *view = page_text(question->settings->view_name);
-    const char *delta = look.call->has_delta ? catalog::numeric_text(catalog::to_numeric(look.call->delta)) : "none";
+    const char *delta = look.call->has_delta ? printed(look.call->delta) : "none";
     border::core([&] {
         part->tau = look.call->tau;
         part->data.texts["equal_risks"] = look.pis_min == look.pis_max ? "yes" : "";

@@ -3,6 +3,7 @@
 #include "border/scope.hpp"
 #include "catalog/decimals.hpp"
 #include "release/resolved.hpp"
+#include "sql/call_arguments.hpp"
 #include "sql/statement_leaves.hpp"
 #include "sql/decide_requests.hpp"
 #include "sql/refusal.hpp"
@@ -95,7 +96,7 @@ static const char *price_text(const RequestLook &look) {
         return psprintf("it could not be permitted now: %s", look.refusal);
     if (!look.price.known)
         return release::is_public(look.terms.algorithm) ? "no candidate meets the preference" : "found in the rows";
-    return psprintf("epsilon %s%s", catalog::numeric_text(catalog::to_numeric(look.price.epsilon)),
+    return psprintf("epsilon %s%s", printed(look.price.epsilon),
                     look.price.error95 == nullptr ? " at most, with the selection" : "");
 }
 

@@ -346,19 +346,14 @@ static int64 store_request(const Visit &visit, const Asked &question, const Pric
 }
 
 DP_CALL(dp_request) {
-    require(fcinfo, 0, "query");
-    require(fcinfo, 1, "purpose");
-    require(fcinfo, 4, "expires");
+    require(fcinfo, {0, 1, 4, 8});
     catalog::check_can_ask();
     const char *purpose = text_argument(fcinfo, 1);
     check_length(purpose, "a purpose");
     TimestampTz now = GetCurrentTimestamp(), expires = expiry(PG_GETARG_DATUM(4), now);
     Asked question = read_question(text_argument(fcinfo, 0), query::or_as_set(asked_limits(fcinfo, 5)));
-    require(fcinfo, 8, "weight");
     question.ask.weight = checked_weight(PG_GETARG_FLOAT8(8), "weight");
-    question.ask.has_epsilon = !PG_ARGISNULL(2);
-    if (question.ask.has_epsilon)
-        question.ask.epsilon = catalog::checked_epsilon(PG_GETARG_DATUM(2), "epsilon");
+    epsilon_argument(fcinfo, 2, &question.ask);
     Priced priced = look_at(&question);
     const char *decider = decider_of(fcinfo, 3, priced);
     lock_requester(*priced.settings, question.ask.asker.role);

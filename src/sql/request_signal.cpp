@@ -53,8 +53,7 @@ static void check_public(const catalog::Requested &request) {
 constexpr int most_draws = 1000;
 
 DP_CALL(dp_redraw) {
-    require(fcinfo, 0, "request");
-    require(fcinfo, 1, "draws");
+    require(fcinfo, {0, 1});
     check_in_from(fcinfo, "dp_redraw");
     int draws = PG_GETARG_INT32(1);
     if (draws < 1 || draws > most_draws)
@@ -171,13 +170,8 @@ static int64 store_signal(const Visit &visit, const release::Wish &wish, const r
 }
 
 DP_CALL(dp_request_signal) {
-    require(fcinfo, signal_request, "request");
-    require(fcinfo, signal_task, "task");
-    require(fcinfo, signal_value, "value");
-    require(fcinfo, signal_purpose, "purpose");
-    require(fcinfo, signal_lower, "lower");
-    require(fcinfo, signal_upper, "upper");
-    require(fcinfo, signal_expires, "expires");
+    require(fcinfo, {signal_request, signal_task, signal_value, signal_purpose, signal_lower, signal_upper,
+                     signal_expires});
     catalog::check_can_ask();
     const char *purpose = text_argument(fcinfo, signal_purpose);
     check_length(purpose, "a purpose");
@@ -187,9 +181,7 @@ DP_CALL(dp_request_signal) {
     release::Ask ask = release::ask_of(*parent, nullptr);
     ask.asker = catalog::current_asker();
     ask.wish = &wish;
-    ask.has_epsilon = !PG_ARGISNULL(signal_epsilon);
-    if (ask.has_epsilon)
-        ask.epsilon = catalog::checked_epsilon(PG_GETARG_DATUM(signal_epsilon), "epsilon");
+    epsilon_argument(fcinfo, signal_epsilon, &ask);
     Priced priced = look_at(&ask);
     lock_requester(*priced.settings, ask.asker.role);
     check_pending_requests(*priced.settings, ask.asker.role);

@@ -335,7 +335,7 @@ static void check_spent(Oid relation, const BoundState &now) {
     if (odometer.totals.of_public.delta.units() > 0)
         refuse_state(psprintf("%s has spent a delta of %s, under which no risk profile holds",
                               catalog::qualified_name(relation),
-                              catalog::numeric_text(catalog::to_numeric(odometer.totals.of_public.delta))),
+                              printed(odometer.totals.of_public.delta)),
                      "A profile is for a table whose answers were all of pure epsilon.");
 }
 
@@ -345,7 +345,7 @@ static void tell_about_profile(FunctionCallInfo fcinfo, Oid relation, const Row 
     privacy::Epsilon total = catalog::to_epsilon(row.values[bound_epsilon_total], "epsilon_total");
     if (total <= *now.bound.epsilon_total)
         ereport(NOTICE, (errmsg("epsilon_total %s of %s is no more than its risk profile allows, and binds",
-                                catalog::numeric_text(catalog::to_numeric(total)), catalog::qualified_name(relation)),
+                                printed(total), catalog::qualified_name(relation)),
                          errhint("epsilon_total => 'Infinity' leaves the profile's alone.")));
 }
 

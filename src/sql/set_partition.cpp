@@ -5,6 +5,7 @@
 #include "query/condition.hpp"
 #include "sql/ledger_pages.hpp"
 #include "sql/call_arguments.hpp"
+#include "sql/domain_members.hpp"
 #include "sql/setter.hpp"
 
 using dp::catalog::Partition;
@@ -268,7 +269,7 @@ static void tell_partition(const Partition &partition, const char *kept) {
     const bool spent = read_budget(partition.relation, &budget) && budget.odometer.totals.of_public.epsilon.units() > 0;
     const char *before =
         spent ? psprintf(" Epsilon %s, spent before, counts for all cells%s.",
-                         catalog::numeric_text(catalog::to_numeric(budget.odometer.totals.of_public.epsilon)),
+                         printed(budget.odometer.totals.of_public.epsilon),
                          partition.fresh ? " so far" : "")
               : "";
     ereport(NOTICE,
@@ -290,15 +291,6 @@ static const char *text_of_kept(const Partition &partition, const catalog::UnitP
                              "table is charged to all cells, and to those to come.";
 }
 
-static catalog::UnitPath *unit_path_of(Oid relation) {
-    catalog::Reading reading = catalog::Reading::open();
-    StringInfoData versions;
-    initStringInfo(&versions);
-    catalog::UnitPath *path = catalog::read_unit_path(reading, relation, &versions);
-    reading.close();
-    return path;
-}
-
 static void check_fresh(const Partition &partition, const catalog::UnitPath *path) {
     if (partition.fresh && path != nullptr && partition.place == 0)
         refuse_value("fresh does not go with a table of units",
@@ -314,11 +306,8 @@ DP_CALL(dp_set_partition) {
     partition.fresh = !PG_ARGISNULL(5) && PG_GETARG_BOOL(5);
     const bool guarded = PG_ARGISNULL(6) || PG_GETARG_BOOL(6);
     LockRelationOid(relation, AccessShareLock);
-    const AttrNumber column = get_attnum(relation, partition.column);
-    if (column <= 0)
-        refuse_with(ERRCODE_UNDEFINED_COLUMN,
-                    psprintf("column \"%s\" of %s does not exist", partition.column, qualified_name(relation)));
-    const catalog::UnitPath *path = unit_path_of(relation);
+    const AttrNumber column = checked_column(relation, partition.column);
+    const catalog::UnitPath *path = declared_unit(relation);
     partition.place = place_of_column(path, relation, column);
     check_fresh(partition, path);
     check_table(relation, partition.place);

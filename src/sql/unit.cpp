@@ -70,10 +70,7 @@ static AttrNumber *find_columns(Oid relation, const List *names) {
     auto *columns = static_cast<AttrNumber *>(palloc(sizeof(AttrNumber) * list_length(names)));
     for (int i = 0; i < list_length(names); i++) {
         auto *name = static_cast<const char *>(list_nth(names, i));
-        columns[i] = get_attnum(relation, name);
-        if (columns[i] <= 0)
-            refuse_with(ERRCODE_UNDEFINED_COLUMN,
-                        psprintf("column \"%s\" of %s does not exist", name, qualified_name(relation)));
+        columns[i] = checked_column(relation, name);
         for (int j = 0; j < i; j++)
             if (columns[j] == columns[i])
                 refuse_value(psprintf("column \"%s\" is twice in the unit", name), "Name it once.");
@@ -238,7 +235,7 @@ static void check_way(Oid relation, const UnitPath *parent, const Unit &unit) {
     if (leads_to(parent, relation))
         refuse_state(psprintf("the way from %s to its unit comes back to it", qualified_name(relation)),
                      "Choose a table that does not refer to it.");
-    if (unit.parent_key != nullptr && length_of(parent) + 1 > catalog::max_unit_steps)
+    if (!unit.direct && length_of(parent) + 1 > catalog::max_unit_steps)
         refuse_size(psprintf("the way from %s to its unit has more than %d tables", qualified_name(relation),
                              catalog::max_unit_steps),
                     "Add a column that holds the unit, or refers to a nearer table.");
@@ -251,9 +248,9 @@ static void follow(Oid relation, const Reference &reference, Unit *unit) {
     if (parent == nullptr)
         refuse_parent(reference.table, relation, column_list(relation, unit->ncolumns, unit->columns));
     catalog::check_unit_path(parent);
-    unit->parent = reference.table;
-    unit->domain = DatumGetCString(DirectFunctionCall1(uuid_out, UUIDPGetDatum(&parent->domain)));
-    bool direct = order_as_units(parent, reference, unit);
+    unit->parent_relation = reference.table;
+    unit->parent = parent;
+    const bool direct = unit->direct = order_as_units(parent, reference, unit);
     if (!direct)
         unit->parent_key = reference.key;
     check_way(relation, parent, *unit);
@@ -275,6 +272,8 @@ static void follow(Oid relation, const Reference &reference, Unit *unit) {
 Unit *resolve_unit(Oid relation, const char *text) {
     Words words = read_words(text);
     auto *unit = static_cast<Unit *>(palloc0(sizeof(Unit)));
+    unit->relation = relation;
+    unit->direct = true;
     unit->columns = find_columns(relation, words.columns);
     unit->ncolumns = list_length(words.columns);
     Reference *reference;
@@ -290,12 +289,9 @@ Unit *resolve_unit(Oid relation, const char *text) {
     }
     if (reference != nullptr)
         follow(relation, *reference, unit);
-    else {
-        unit->types = static_cast<Oid *>(palloc(sizeof(Oid) * unit->ncolumns));
-        for (int i = 0; i < unit->ncolumns; i++)
-            unit->types[i] = get_atttype(relation, unit->columns[i]);
-    }
-    unit->keyed = unit->parent_key == nullptr && catalog::covers_key(relation, unit->ncolumns, unit->columns);
+    else
+        unit->types = types_of_columns(relation, unit->ncolumns, unit->columns);
+    unit->keyed = unit->direct && catalog::covers_key(relation, unit->ncolumns, unit->columns);
     return unit;
 }
 
@@ -318,14 +314,27 @@ Typed types_of_unit(const Unit *unit) {
             PointerGetDatum(construct_array(types, unit->ncolumns, REGTYPEOID, sizeof(Oid), true, TYPALIGN_INT))};
 }
 
-bool is_declared_unit(const UnitPath *path, const Unit &unit) {
-    if (path == nullptr || path->ncolumns != unit.ncolumns || path->direct != (unit.parent_key == nullptr) ||
-        path->parent_relation != unit.parent)
-        return false;
-    for (int i = 0; i < unit.ncolumns; i++)
-        if (path->columns[i] != unit.columns[i] || (!path->direct && path->parent_key[i] != unit.parent_key[i]))
-            return false;
-    return true;
+Oid *types_of_columns(Oid relation, int ncolumns, const AttrNumber *columns) {
+    auto *types = static_cast<Oid *>(palloc(sizeof(Oid) * ncolumns));
+    for (int i = 0; i < ncolumns; i++)
+        types[i] = get_atttype(relation, columns[i]);
+    return types;
+}
+
+bool is_same_way(const Unit &a, const Unit &b) {
+    const Size size = sizeof(AttrNumber) * a.ncolumns;
+    return a.ncolumns == b.ncolumns && a.direct == b.direct && a.parent_relation == b.parent_relation &&
+           memcmp(a.columns, b.columns, size) == 0 && (a.direct || memcmp(a.parent_key, b.parent_key, size) == 0);
+}
+
+bool is_same_domain(const Unit &a, const Unit &b) {
+    return memcmp(&a.domain, &b.domain, sizeof a.domain) == 0;
+}
+
+const char *domain_of_parent(const Unit *unit) {
+    return unit == nullptr || unit->parent == nullptr
+               ? nullptr
+               : DatumGetCString(DirectFunctionCall1(uuid_out, UUIDPGetDatum(&unit->parent->domain)));
 }
 
 // Returns whether a foreign key would be followed if the table itself were not named.

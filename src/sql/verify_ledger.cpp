@@ -5,6 +5,7 @@
 #include "catalog/ledger_rebuild.hpp"
 #include "catalog/parameters.hpp"
 #include "catalog/settings.hpp"
+#include "sql/call_arguments.hpp"
 #include "sql/ledger_pages.hpp"
 
 namespace {
@@ -182,8 +183,8 @@ char *misfit_of_cap(const Ledger &ledger) {
     if (set.rho_total <= cap)
         return nullptr;
     return psprintf("rho_total of the table is %s, above the %s that its totals make",
-                    catalog::numeric_text(catalog::to_numeric(set.rho_total)),
-                    catalog::numeric_text(catalog::to_numeric(cap)));
+                    sql::printed(set.rho_total),
+                    sql::printed(cap));
 }
 
 // A domain that was joined into another: if it has a chain, or had one, that ends with the join (but for suspensions by questions that were charged before), and what the join has carried is what its rows come to, for each
