@@ -399,10 +399,25 @@ SELECT attempt('SELECT * FROM dp_rdr.ledger_row'), attempt('SELECT * FROM dp_rdr
        attempt($$SELECT * FROM dp_odometer('visit')$$), attempt($$SELECT dp_verify_ledger('visit')$$);
 RESET ROLE;
 SELECT count(DISTINCT relation) >= 6 AS superuser_sees_all FROM dp_rdr.ledger;
+-- By table, or by number, without reading the rest: what the view shows, and nothing of others.
+SELECT count(*) > 10 AS many, count(*) = (SELECT count(*) FROM dp_rdr.ledger) AS all_rows FROM dp_ledger();
+SELECT id, relation FROM dp_ledger(id => 100003);
+SET ROLE regress_controller;
+SELECT count(*) > 5 AS several FROM dp_ledger('visit');
+SELECT count(*) AS more FROM (TABLE dp_rdr.ledger EXCEPT ALL SELECT * FROM dp_ledger()) x;
+SELECT count(*) AS less FROM (SELECT * FROM dp_ledger('visit') EXCEPT ALL SELECT * FROM dp_rdr.ledger WHERE relation = 'public.visit') x;
+SELECT count(*) AS more FROM (SELECT * FROM dp_rdr.ledger WHERE relation = 'public.visit' EXCEPT ALL SELECT * FROM dp_ledger('visit_dp')) x;
+SELECT id, relation FROM dp_ledger('visit', 100003) UNION ALL SELECT id, relation FROM dp_ledger('healthy', 100003);
+SELECT id, relation FROM dp_ledger(id => 100003);
+SET ROLE regress_analyst;
+SELECT count(*) AS of_others FROM dp_ledger();
+SELECT count(*) AS of_others FROM dp_ledger(id => 100003);
+SELECT attempt($$SELECT * FROM dp_ledger('visit')$$), attempt($$SELECT * FROM dp_ledger('visit', 100003)$$);
+RESET ROLE;
 SET ROLE regress_controller;
 CREATE TABLE unprotected (v integer);
 SELECT attempt($$SELECT * FROM dp_odometer('unprotected')$$);
-SELECT attempt($$SELECT dp_verify_ledger('unprotected')$$);
+SELECT attempt($$SELECT dp_verify_ledger('unprotected')$$), attempt($$SELECT * FROM dp_ledger('unprotected')$$);
 SELECT attempt($$SELECT * FROM dp_odometer(1::oid)$$);
 
 SELECT dp_unprotect('visit_dp'), dp_unprotect('fresh_dp'), dp_unprotect('fresher_dp'), dp_unprotect('freshest_dp'),

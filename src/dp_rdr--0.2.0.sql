@@ -474,6 +474,10 @@ CREATE FUNCTION dp_rdr.own_ledger(OUT id bigint, OUT at timestamptz, OUT relatio
 COMMENT ON FUNCTION dp_rdr.own_ledger IS 'the rows of dp_rdr.ledger';
 CREATE VIEW dp_rdr.ledger AS SELECT l.* FROM dp_rdr.own_ledger() l;
 COMMENT ON VIEW dp_rdr.ledger IS 'every charge on the tables of the current user, append-only';
+-- No condition reaches own_ledger(), which returns a whole ledger. These arguments are found by an index.
+CREATE FUNCTION dp_ledger(relation regclass DEFAULT NULL, id bigint DEFAULT NULL)
+    RETURNS SETOF dp_rdr.ledger LANGUAGE C STABLE ROWS 1000 AS 'MODULE_PATHNAME';
+COMMENT ON FUNCTION dp_ledger IS 'rows of dp_rdr.ledger: those of the odometer of a protected table, or the one with a number';
 
 -- Sums up charges by day in UTC. rho: of the noise drawn; a step or a measurement under zcdp is charged there alone. Joins and ends of epochs are left out: their amounts were spent before.
 CREATE VIEW dp_rdr.spending AS

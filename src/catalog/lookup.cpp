@@ -93,12 +93,19 @@ List *Lookup::rows(Datum first, Oid second, Datum third) const {
     return scan(*this, 3, keys);
 }
 
-void Lookup::each_with(const char *column, Datum uuid, const char *index, SeeRow see, void *argument) const {
-    ScanKeyData key;
-    ScanKeyInit(&key, get_attnum(RelationGetRelid(table), column), BTEqualStrategyNumber, F_UUID_EQ, uuid);
+static void set_equal(const Lookup &lookup, ScanKey key, const char *column, RegProcedure equal, Datum value) {
+    ScanKeyInit(key, get_attnum(RelationGetRelid(lookup.table), column), BTEqualStrategyNumber, equal, value);
+}
+
+void Lookup::each_with(const char *column, Datum uuid, const char *index, SeeRow see, void *argument,
+                       const int64 *id) const {
+    ScanKeyData keys[2];
+    set_equal(*this, &keys[0], column, F_UUID_EQ, uuid);
+    if (id != nullptr)
+        set_equal(*this, &keys[1], "id", F_INT8EQ, Int64GetDatum(*id));
     Lookup by_index = *this;
     by_index.key = get_relname_relid(index, border::extension_schema());
-    visit(by_index, 1, &key, see, argument);
+    visit(by_index, id == nullptr ? 1 : 2, keys, see, argument);
 }
 
 List *Lookup::rows_with(const char *column, Datum uuid, const char *index) const {

@@ -42,8 +42,9 @@ struct Lookup {
     List *rows_with(const char *column, Datum uuid, const char *index) const;
     // All rows, in the order of the primary key.
     List *all_rows() const;
-    // Visits rows one by one, where they may be too much to hold.
-    void each_with(const char *column, Datum uuid, const char *index, SeeRow see, void *argument) const;
+    // Visits rows one by one, where they may be too much to hold. The id, if there is one, is the index's next column.
+    void each_with(const char *column, Datum uuid, const char *index, SeeRow see, void *argument,
+                   const int64 *id = nullptr) const;
     void each(SeeRow see, void *argument) const;
 };
 

@@ -1,9 +1,11 @@
-// Implements dp_rdr.own_ledger() and dp_rdr.own_denials(), the rows that dp_rdr.ledger and dp_rdr.denials show. They leave out rows
+// Implements dp_rdr.own_ledger() and dp_rdr.own_denials(), the rows that dp_rdr.ledger and dp_rdr.denials show, and dp_ledger(), which
+// finds some of the former by an index. They leave out rows
 // that the caller may not see. A condition of a view would stand beside the caller's own ones: the executor counts what each of
 // them leaves out, and the planner has statistics of all rows (architecture.md, 7.1).
 #include "border/guard.hpp"
 #include "border/versions.hpp"
 #include "catalog/lookup.hpp"
+#include "sql/ledger_pages.hpp"
 extern "C" {
 #include <access/heaptoast.h>
 }
@@ -21,7 +23,8 @@ struct Shown {
     Oid role;
     List *own;   // domains with a table of his: pg_uuid_t *
     List *known; // domains with any protected table
-    int *places; // of the result's columns in the table; null before the first row
+    int *places;     // of the result's columns in the table; null before the first row
+    const int64 *id; // of the only row of the ledger that is wanted; null: all are
     MemoryContext row;
 };
 
@@ -152,7 +155,7 @@ static void put_each(const char *table, const char *index, const catalog::Readin
         return;
     Lookup rows = Lookup::open(table, reading);
     for (auto *item : border::each<pg_uuid_t>(ids))
-        rows.each_with("table_id", UUIDPGetDatum(item), index, see, shown);
+        rows.each_with("table_id", UUIDPGetDatum(item), index, see, shown, shown->id);
     rows.close();
 }
 
@@ -162,16 +165,54 @@ static void put_all(const char *table, const catalog::Reading &reading, Shown *s
     rows.close();
 }
 
+// Domains that were ever charged.
+static List *all_charged(const catalog::Reading &reading) {
+    Lookup odometers = Lookup::open("odometer", reading);
+    List *ids = NIL;
+    for (auto *row : border::each<const Row>(odometers.all_rows()))
+        ids = with_id(ids, *row, "id");
+    odometers.close();
+    return ids;
+}
+
+static void put_domains(const catalog::Reading &reading, const List *ids, catalog::SeeRow see, Shown *shown) {
+    put_each("ledger_row", "ledger_row_pkey", reading, ids, see, shown);
+}
+
+static void put_visible(const catalog::Reading &reading, Shown *shown) {
+    if (superuser_arg(shown->role)) {
+        if (shown->id == nullptr)
+            put_all("ledger_row", reading, shown);
+        else
+            put_domains(reading, all_charged(reading), put, shown);
+        return;
+    }
+    add_joined(shown, reading);
+    put_domains(reading, shown->own, put, shown);
+    put_domains(reading, left_behind(*shown, reading), put_if_table_is_own, shown);
+}
+
 DP_CALL(dp_own_ledger) {
     catalog::Reading reading{GetActiveSnapshot()};
     Shown shown = shown_to_caller(fcinfo, reading);
-    if (superuser_arg(shown.role)) {
-        put_all("ledger_row", reading, &shown);
+    put_visible(reading, &shown);
+    return Datum(0);
+}
+
+// Returns the rows of a protected table's domain, or the row with a number.
+DP_CALL(dp_ledger) {
+    Datum domain = PG_ARGISNULL(0) ? Datum(0) : controlled_table(PG_GETARG_OID(0)).id;
+    const int64 id = PG_ARGISNULL(1) ? 0 : PG_GETARG_INT64(1);
+    catalog::Reading reading{GetActiveSnapshot()};
+    Shown shown = shown_to_caller(fcinfo, reading);
+    shown.id = PG_ARGISNULL(1) ? nullptr : &id;
+    if (PG_ARGISNULL(0)) {
+        put_visible(reading, &shown);
         return Datum(0);
     }
+    shown.own = list_make1(DatumGetUUIDP(domain));
     add_joined(&shown, reading);
-    put_each("ledger_row", "ledger_row_pkey", reading, shown.own, put, &shown);
-    put_each("ledger_row", "ledger_row_pkey", reading, left_behind(shown, reading), put_if_table_is_own, &shown);
+    put_domains(reading, shown.own, put, &shown);
     return Datum(0);
 }
 

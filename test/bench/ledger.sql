@@ -29,7 +29,8 @@ BEGIN
         r.hash := dp_rdr.ledger_hash(r.content_version, r.previous_hash, r.content);
         INSERT INTO dp_rdr.ledger_row OVERRIDING SYSTEM VALUE VALUES (r.*);
     END LOOP;
-    UPDATE dp_rdr.odometer SET head = r.hash, public_epsilon = public_epsilon + n * r.epsilon, public_releases = public_releases + n WHERE id = r.table_id;
+    UPDATE dp_rdr.odometer SET head = r.hash, public_epsilon = public_epsilon + n * r.epsilon, public_releases = public_releases + n,
+        all_epsilon_epoch = all_epsilon_epoch + n * r.epsilon WHERE id = r.table_id;
     UPDATE dp_rdr.odometer_share SET public_epsilon = public_epsilon + n * r.epsilon WHERE id = r.table_id;
 END $$;
 CREATE FUNCTION milliseconds(statement text) RETURNS numeric LANGUAGE plpgsql AS $$
@@ -57,3 +58,9 @@ SELECT call, milliseconds(format(call, 'short')) AS of_1000, milliseconds(format
 FROM unnest(ARRAY['SELECT dp_verify_ledger(%L)', 'SELECT dp_report(%1$L, ''SELECT count(*) FROM %1$I_dp'')', 'SELECT count(*) FROM dp_settings(%L)']) call
 UNION ALL SELECT 'SELECT count(*) FROM dp_audit()', NULL, milliseconds('SELECT count(*) FROM dp_audit()'), NULL
 UNION ALL SELECT 'dp_verify_ledger(full)', milliseconds($$SELECT dp_verify_ledger('short', true)$$), milliseconds($$SELECT dp_verify_ledger('long', true)$$), NULL;
+
+-- What is looked up costs what its own rows cost, beside a long ledger: the view reads all of them.
+SELECT id AS number FROM dp_ledger('short') LIMIT 1 \gset
+SELECT call, milliseconds(call) AS ms, target
+FROM (VALUES ('SELECT count(*) FROM dp_ledger(''short'')', 'at most 20'), ('SELECT * FROM dp_ledger(id => ' || :number || ')', 'at most 1'),
+             ('SELECT count(*) FROM dp_rdr.ledger WHERE relation = ''public.short''', 'none: reads all')) x (call, target);
