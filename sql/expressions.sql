@@ -190,6 +190,17 @@ SET ROLE regress_controller;
 SELECT m -> 'lower' AS lower, m -> 'upper' AS upper, m ->> 'expression' AS expression
 FROM (SELECT id, parameters::jsonb -> 'measures' -> 0 AS m FROM dp_rdr.ledger WHERE relation = 'public.sale' ORDER BY id DESC LIMIT 2) l ORDER BY id;
 
+-- A sum of decimals ends where decimals do, also where doubles are about to run out of digits.
+CREATE TABLE turnover (a numeric(16, 6), b numeric(16, 6));
+SELECT dp_protect('turnover', 'turnover_dp'), dp_set_bounds('turnover', 'a', 0, 1200000000.1), dp_set_bounds('turnover', 'b', 0, 1000000000.2);
+SELECT dp_grant('turnover_dp', 'regress_expressions', tau => 0, epsilon_max => 100, candidates => '{1}');
+SET ROLE regress_expressions;
+SELECT sum(a + b) IS NOT NULL AS asked FROM turnover_dp;
+SET ROLE regress_controller;
+SELECT m -> 'lower' AS lower, m -> 'upper' AS upper
+FROM (SELECT parameters::jsonb -> 'measures' -> 0 AS m FROM dp_ledger('turnover')) l;
+DROP TABLE turnover CASCADE;
+
 SET ROLE regress_expressions;
 CREATE TABLE pg_temp.refused (n integer GENERATED ALWAYS AS IDENTITY, statement text);
 COPY refused (statement) FROM stdin;
