@@ -63,6 +63,22 @@ std::optional<Aggregate> measure_of(Oid function) {
     return row_of(function).of_rows;
 }
 
+Oid plain_aggregate(const Aggref *call) {
+    static const char *const markers[] = {"dp_count", "dp_sum", "dp_avg"};
+    const Oid function = call->aggfnoid;
+    const int n = list_length(call->aggargtypes);
+    if (function < FirstUnpinnedObjectId || get_func_namespace(function) != PG_CATALOG_NAMESPACE || n > 1)
+        return function;
+    const char *name = get_func_name(function);
+    for (const char *marker : markers)
+        if (strcmp(name, marker) == 0) {
+            const Oid type = n == 0 ? InvalidOid : marker == markers[0] ? ANYOID : linitial_oid(call->aggargtypes);
+            List *plain = list_make2(makeString(pstrdup("pg_catalog")), makeString(pstrdup(marker + strlen("dp_"))));
+            return LookupFuncName(plain, n, &type, false);
+        }
+    return function;
+}
+
 UnitAggregate unit_aggregate(const Aggref *call) {
     const UnitAggregate of_unit = row_of(call->aggfnoid).of_unit;
     return of_unit == UnitAggregate::count && call->aggdistinct != NIL ? UnitAggregate::count_values : of_unit;

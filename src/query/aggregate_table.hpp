@@ -14,6 +14,8 @@ enum class UnitAggregate : uint8 { none, count_rows, count, count_values, sum, a
 
 // Returns the measure that a server's aggregate asks for; none: it is not answered.
 std::optional<privacy::Aggregate> measure_of(Oid function);
+// Returns count, sum or avg for their names for restricted views, dp_count and the like; any other function as it is.
+Oid plain_aggregate(const Aggref *call);
 UnitAggregate unit_aggregate(const Aggref *call);
 
 } // namespace dp::query

@@ -27,20 +27,19 @@ int checked_limit(int value, const char *name) {
 }
 
 void check_limits(const Limits &limits) {
-    if (limits.max_rows != 0)
-        (void)checked_limit(limits.max_rows, "max_rows");
-    if (limits.max_groups != 0)
-        (void)checked_limit(limits.max_groups, "max_groups");
-    if (limits.max_rows != 0 && limits.max_groups > limits.max_rows)
-        refuse_value(psprintf("max_groups of %d is more than max_rows of %d", limits.max_groups, limits.max_rows),
-                     "A person is in no more groups than rows: leave max_groups out, or pass less.");
-    if (limits.max_rows_per_group != 0)
-        (void)checked_limit(limits.max_rows_per_group, "max_rows_per_group");
-    if (limits.max_rows != 0 && limits.max_rows_per_group > limits.max_rows)
-        refuse_value(psprintf("max_rows_per_group of %d is more than max_rows of %d", limits.max_rows_per_group,
-                              limits.max_rows),
-                     "A person has no more rows in a group than in all: leave max_rows_per_group out, or "
-                     "pass less.");
+    const struct {
+        int value;
+        const char *name, *why;
+    } asked[] = {{limits.max_rows, "max_rows", ""},
+                 {limits.max_groups, "max_groups", "is in no more groups than rows"},
+                 {limits.max_rows_per_group, "max_rows_per_group", "has no more rows in a group than in all"}};
+    for (const auto &one : asked) {
+        if (one.value != 0)
+            (void)checked_limit(one.value, one.name);
+        if (limits.max_rows != 0 && one.value > limits.max_rows)
+            refuse_value(psprintf("%s of %d is more than max_rows of %d", one.name, one.value, limits.max_rows),
+                         psprintf("A person %s: leave %s out, or pass less.", one.why, one.name));
+    }
 }
 
 static int set_max_rows, set_max_groups;

@@ -9,6 +9,7 @@
 #include "catalog/facade.hpp"
 #include "catalog/public_table.hpp"
 #include "query/flatten_subselects.hpp"
+#include "query/from.hpp"
 #include "query/limits.hpp"
 #include "query/make.hpp"
 #include "query/hints.hpp"
@@ -66,16 +67,16 @@ static List *relations_of(const Query *query) {
     return relations;
 }
 
+static bool has_form_of_semi_join(const SubLink *link) {
+    return is_exists_or_in(link) && relations_of(castNode(Query, link->subselect)) != NIL;
+}
+
 const char *remedy_of_sub_select(const SubLink *link) {
     if (is_exists_or_in(link) && has_form_of_semi_join(link))
         return exists_remedy;
     if (!contain_vars_of_level(link->subselect, 1))
         return subselect_remedy;
     return is_exists_or_in(link) ? form_remedy : correlated_remedy;
-}
-
-bool has_form_of_semi_join(const SubLink *link) {
-    return is_exists_or_in(link) && relations_of(castNode(Query, link->subselect)) != NIL;
 }
 
 static void refuse_if(bool condition, const char *part, const char *remedy, const Reading *reading,
@@ -206,18 +207,6 @@ Bitmapset *varnos_of_semi_join(const Leaf *leaf, const SemiJoin *semi) {
 
 // ---- what links it -------------------------------------------------------------------------------------------------
 
-// Collects the conditions that AND combines, at any depth.
-static List *conjuncts_of(Node *condition, List *conjuncts) {
-    check_stack_depth();
-    if (condition == nullptr)
-        return conjuncts;
-    if (!IsA(condition, BoolExpr) || castNode(BoolExpr, condition)->boolop != AND_EXPR)
-        return lappend(conjuncts, condition);
-    for (auto *part : border::each<Node>(castNode(BoolExpr, condition)->args))
-        conjuncts = conjuncts_of(part, conjuncts);
-    return conjuncts;
-}
-
 // An expression over its sources equals one over others, by the operator that its values are told apart by: so one of those that differ
 // is equal at most.
 static bool is_link(const OpExpr *call, Bitmapset *inner) {
@@ -250,7 +239,7 @@ static bool is_sorted_safely(const OpExpr *link, Bitmapset *inner) {
 
 bool split_test(Node *condition, Bitmapset *inner, TestParts *parts) {
     *parts = TestParts{NIL, NIL, NIL};
-    for (auto *conjunct : border::each<Node>(conjuncts_of(condition, NIL))) {
+    for (auto *conjunct : border::each<Node>(conjuncts_of(condition))) {
         Bitmapset *varnos = border::varnos_of(conjunct);
         if (bms_is_subset(varnos, inner))
             parts->inner = lappend(parts->inner, conjunct);
@@ -280,7 +269,7 @@ static bool joins_two(Node *conjunct, Bitmapset *inner, Bitmapset **left, Bitmap
 static void check_joined_inside(const Reading *reading, const Found &found, const Opened &opened) {
     Bitmapset *inner = varnos_of(reading->leaf, opened.source, opened.nsources);
     Bitmapset *reached = bms_make_singleton(bms_next_member(inner, -1));
-    const List *conjuncts = conjuncts_of(opened.condition(), NIL);
+    const List *conjuncts = conjuncts_of(opened.condition());
     for (bool more = true; more;) {
         more = false;
         for (auto *conjunct : border::each<Node>(conjuncts)) {
@@ -301,7 +290,7 @@ static void check_joined_inside(const Reading *reading, const Found &found, cons
 // reached; of a private one it wants columns as they are.
 static void check_equality(const Reading *reading, const Found &found, const Opened &opened) {
     Bitmapset *inner = varnos_of(reading->leaf, opened.source, opened.nsources);
-    for (auto *item : border::each<const OpExpr>(conjuncts_of(opened.condition(), NIL)))
+    for (auto *item : border::each<const OpExpr>(conjuncts_of(opened.condition())))
         if (is_link(item, inner))
             return;
     refuse_part("a sub-SELECT without an equality of a column of its own and one outside of it",
@@ -356,21 +345,13 @@ static bool take(const Reading *reading, Node *conjunct) {
     return true;
 }
 
-static Node *take_all(const Reading *reading, Node *where) {
-    check_stack_depth();
-    if (where == nullptr || take(reading, where))
-        return nullptr;
-    if (!IsA(where, BoolExpr) || castNode(BoolExpr, where)->boolop != AND_EXPR)
-        return where;
-    Node *kept = nullptr;
-    for (auto *part : border::each<Node>(castNode(BoolExpr, where)->args))
-        kept = make_and_qual(kept, take_all(reading, part));
-    return kept;
-}
-
 void read_semi_joins(Leaf *leaf, Query *query, ParseState *source) {
-    Reading reading = {leaf, query, source};
-    leaf->where = take_all(&reading, leaf->where);
+    const Reading reading = {leaf, query, source};
+    Node *kept = nullptr;
+    for (auto *conjunct : border::each<Node>(conjuncts_of(leaf->where)))
+        if (!take(&reading, conjunct))
+            kept = make_and_qual(kept, conjunct);
+    leaf->where = kept;
 }
 
 // ---- tests ---------------------------------------------------------------------------------------------------------
@@ -387,10 +368,9 @@ static int add_entry(Query *query) {
 // Both sides of each comparison of IN: it is unknown where one of them is NULL and no row is equal.
 static List *compared(Node *test) {
     List *sides = NIL;
-    ListCell *cell;
-    foreach (cell, conjuncts_of(test, NIL))
-        if (IsA(lfirst(cell), OpExpr))
-            sides = list_concat(sides, static_cast<List *>(copyObject(lfirst_node(OpExpr, cell)->args)));
+    for (auto *conjunct : border::each<OpExpr>(conjuncts_of(test)))
+        if (IsA(conjunct, OpExpr))
+            sides = list_concat(sides, static_cast<List *>(copyObject(conjunct->args)));
     return sides;
 }
 

@@ -16,8 +16,6 @@ void read_semi_joins(Leaf *leaf, Query *query, ParseState *source);
 // equalities alone.
 void read_tests(Leaf *leaf, Query *query, bool of_unit, ParseState *source);
 
-// Whether it would be one in WHERE.
-bool has_form_of_semi_join(const SubLink *link);
 // Returns the hint for a sub-SELECT that is refused.
 const char *remedy_of_sub_select(const SubLink *link);
 

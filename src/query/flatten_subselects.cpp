@@ -33,21 +33,19 @@ static int first_location(const List *clauses, List *targets) {
 
 // A level below the aggregation may project, rename, filter, and sort in vain.
 static void check_projection(const Query *query, ParseState *source) {
-    if (query->setOperations != nullptr)
-        refuse_part("UNION, INTERSECT or EXCEPT of rows", "Aggregate in each part, and combine the answers.", source,
-                    -1);
+    refuse_if(query->setOperations != nullptr, "UNION, INTERSECT or EXCEPT of rows",
+              "Aggregate in each part, and combine the answers.", source, -1);
     if (query->hasWindowFuncs)
         refuse_window(query, source);
     if (query->distinctClause != NIL)
         refuse_part("DISTINCT below an aggregation", distinct_remedy, source,
                     first_location(query->distinctClause, query->targetList));
-    if (is_cut(query))
-        refuse_part("LIMIT or OFFSET below an aggregation", "Filter with WHERE, or aggregate first and cut the answer.",
-                    source, exprLocation(query->limitCount != nullptr ? query->limitCount : query->limitOffset));
-    if (query->hasTargetSRFs)
-        refuse_part("a set-returning function below an aggregation", "Aggregate columns of the view.", source, -1);
-    if (query->rowMarks != NIL)
-        refuse_part("FOR UPDATE or FOR SHARE", "Leave it out.", source, -1);
+    refuse_if(is_cut(query), "LIMIT or OFFSET below an aggregation",
+              "Filter with WHERE, or aggregate first and cut the answer.", source,
+              exprLocation(query->limitCount != nullptr ? query->limitCount : query->limitOffset));
+    refuse_if(query->hasTargetSRFs, "a set-returning function below an aggregation", "Aggregate columns of the view.",
+              source, -1);
+    refuse_if(query->rowMarks != NIL, "FOR UPDATE or FOR SHARE", "Leave it out.", source, -1);
 }
 
 // ---- folding -------------------------------------------------------------------------------------------------------
@@ -464,14 +462,6 @@ static From fold_items(const Level *level, Fold *outer, List **places) {
     return from;
 }
 
-// The conditions below an item.
-static void number_conditions(Node *item, const List *facades) {
-    List *varnos = NIL, *joins = NIL;
-    find_sources(item, &varnos, &joins);
-    for (auto *join : border::each<JoinExpr>(joins))
-        (void)numbered(join->quals, facades);
-}
-
 static Folded fold_from(const Level *level, const Level *answer, List *with, ParseState *source) {
     Folded folded = {};
     folded.level = answer;
@@ -484,8 +474,8 @@ static Folded fold_from(const Level *level, const Level *answer, List *with, Par
     From from = fold_items(level, &outermost, &folded.places);
     folded.items = from.items;
     folded.condition = numbered(from.where, folded.facades);
-    for (auto *part : border::each<Node>(folded.items))
-        number_conditions(part, folded.facades);
+    for (auto *join : border::each<JoinExpr>(joins_of(folded.items)))
+        (void)numbered(join->quals, folded.facades);
     return folded;
 }
 

@@ -101,6 +101,21 @@ bool flatten_from(Query *query) {
     return true;
 }
 
+static List *add_conjuncts(Node *condition, List *conjuncts) {
+    check_stack_depth();
+    if (condition == nullptr)
+        return conjuncts;
+    if (!IsA(condition, BoolExpr) || castNode(BoolExpr, condition)->boolop != AND_EXPR)
+        return lappend(conjuncts, condition);
+    for (auto *part : border::each<Node>(castNode(BoolExpr, condition)->args))
+        conjuncts = add_conjuncts(part, conjuncts);
+    return conjuncts;
+}
+
+List *conjuncts_of(Node *condition) {
+    return add_conjuncts(condition, NIL);
+}
+
 Node *one_item(List *items) {
     Node *all = static_cast<Node *>(linitial(items));
     for (int i = 1; i < list_length(items); i++) {

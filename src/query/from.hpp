@@ -28,6 +28,9 @@ From read_from(Node *tree, bool nullable, const FromReader &reader);
 // are outer joins.
 bool flatten_from(Query *query);
 
+// The conditions that AND combines, Node *, at any depth.
+List *conjuncts_of(Node *condition);
+
 // One item for several: a join of all without conditions.
 Node *one_item(List *items);
 

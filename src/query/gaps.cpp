@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "border/guard.hpp"
+#include "query/make.hpp"
 #include "query/thresholds.hpp"
 #include "query/total_table.hpp"
 
@@ -17,6 +18,8 @@ struct Walk {
 };
 } // namespace
 
+// Returns how far neighbouring values of an expression lie apart at most, if each of its columns has all values of its type between its
+// bounds: 0 for a floating-point column. Infinite: nobody knows.
 static double walk(Node *node, const Walk *with);
 
 static double gap_of_decimals(int decimals) {
@@ -113,10 +116,9 @@ static double gap_of_call(Oid function, List *arguments, Oid result, const Walk 
                    : unknown;
     case Rule::round_to:
     case Rule::trunc_to: {
-        auto *places = reinterpret_cast<Const *>(lsecond(arguments));
-        return IsA(places, Const) && !places->constisnull
-                   ? rounded_to(std::pow(10.0, -DatumGetInt32(places->constvalue)), walk(first, with))
-                   : unknown;
+        const Const *places = value_in(static_cast<Node *>(lsecond(arguments)));
+        return places == nullptr ? unknown
+                                 : rounded_to(std::pow(10.0, -DatumGetInt32(places->constvalue)), walk(first, with));
     }
     case Rule::age: // its years alone are asked for
     case Rule::time_between:
@@ -165,17 +167,12 @@ static double walk(Node *node, const Walk *with) {
     }
 }
 
-double gap_of(Node *expression, ColumnRange of_column, void *context) {
-    const Walk with = {of_column, context};
-    return walk(expression, &with);
-}
-
 // All whole numbers; or all multiples of a power of ten.
 double step_of(Node *expression, ColumnRange of_column, void *context) {
-    const double gap = gap_of(expression, of_column, context);
+    const Walk with = {of_column, context};
+    const double gap = walk(expression, &with);
     const Rule rule = rule_of(expression);
     const bool rounded = rule == Rule::round_to || rule == Rule::trunc_to;
-    const Walk with = {of_column, context};
     return (gap == 1 || (rounded && gap > 1 && gap < unknown)) && span_of(expression, &with).decimals == 0 ? gap : 0;
 }
 

@@ -6,6 +6,7 @@
 #include "border/visit.hpp"
 #include "catalog/facade.hpp"
 #include "catalog/settings.hpp"
+#include "query/aggregate_table.hpp"
 #include "query/flatten_subselects.hpp"
 #include "query/hints.hpp"
 #include "query/interval_marks.hpp"
@@ -88,23 +89,6 @@ bool is_general(const General *general) {
 
 // ---- functions -----------------------------------------------------------------------------------------------------
 
-// count, sum and avg under their names for restricted views.
-static Oid plain_aggregate(Oid function, List *argument_types) {
-    static const char *const markers[] = {"dp_count", "dp_sum", "dp_avg"};
-    if (get_func_namespace(function) != PG_CATALOG_NAMESPACE || list_length(argument_types) > 1)
-        return function;
-    const char *name = get_func_name(function);
-    for (const char *marker : markers)
-        if (strcmp(name, marker) == 0) {
-            Oid types[1] = {argument_types == NIL ? InvalidOid : linitial_oid(argument_types)};
-            if (marker == markers[0])
-                types[0] = ANYOID;
-            List *plain = list_make2(makeString(pstrdup("pg_catalog")), makeString(pstrdup(marker + strlen("dp_"))));
-            return LookupFuncName(plain, list_length(argument_types), types, false);
-        }
-    return function;
-}
-
 static bool is_volatile(Oid function, void *context) {
     if (func_volatile(function) != PROVOLATILE_VOLATILE)
         return false;
@@ -154,7 +138,7 @@ static bool check_node(Node *node, void *context) {
         return false;
     if (IsA(node, Aggref)) {
         auto *call = castNode(Aggref, node);
-        call->aggfnoid = plain_aggregate(call->aggfnoid, call->aggargtypes);
+        call->aggfnoid = plain_aggregate(call);
     }
     if (!IsA(node, Query)) {
         check_functions(node, general->source);

@@ -26,28 +26,11 @@ namespace dp::query {
 
 // ---- aggregates ----------------------------------------------------------------------------------------------------
 
-static Oid marker(const char *name, int nargs, const Oid *types) {
-    List *qualified = list_make2(makeString(pstrdup("pg_catalog")), makeString(pstrdup(name)));
-    return LookupFuncName(qualified, nargs, types, true);
-}
-
 static bool identify(const Aggref *call, privacy::Aggregate *fn) {
-    const std::optional<privacy::Aggregate> measure = measure_of(call->aggfnoid);
-    Oid type = call->args == NIL ? InvalidOid : linitial_oid(call->aggargtypes);
-    Oid any[1] = {ANYOID};
+    const std::optional<privacy::Aggregate> measure = measure_of(plain_aggregate(call));
     if (measure)
         *fn = *measure;
-    else if (call->aggfnoid == marker("dp_count", 0, nullptr))
-        *fn = privacy::Aggregate::count_star;
-    else if (call->aggfnoid == marker("dp_count", 1, any))
-        *fn = privacy::Aggregate::count;
-    else if (call->aggfnoid == marker("dp_sum", 1, &type))
-        *fn = privacy::Aggregate::sum;
-    else if (call->aggfnoid == marker("dp_avg", 1, &type))
-        *fn = privacy::Aggregate::avg;
-    else
-        return false;
-    return true;
+    return measure.has_value();
 }
 
 // percentile_cont takes double precision, and the parser casts other numbers to it, which keeps their order: the grid is that of

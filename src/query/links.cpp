@@ -63,18 +63,9 @@ static List *add_determined(const Leaf *leaf, const OpExpr *call, int place, con
     return lappend(found, equality);
 }
 
-static List *add_equalities(const Leaf *leaf, Node *condition, const JoinExpr *on, List *found) {
-    check_stack_depth();
-    if (condition == nullptr)
+static List *add_equality(const Leaf *leaf, OpExpr *call, const JoinExpr *on, List *found) {
+    if (!IsA(call, OpExpr) || list_length(call->args) != 2)
         return found;
-    if (IsA(condition, BoolExpr) && castNode(BoolExpr, condition)->boolop == AND_EXPR) {
-        for (auto *part : border::each<Node>(castNode(BoolExpr, condition)->args))
-            found = add_equalities(leaf, part, on, found);
-        return found;
-    }
-    if (!IsA(condition, OpExpr) || list_length(castNode(OpExpr, condition)->args) != 2)
-        return found;
-    auto *call = castNode(OpExpr, condition);
     const Var *left = plain_column(leaf, static_cast<Node *>(linitial(call->args)));
     const Var *right = plain_column(leaf, static_cast<Node *>(lsecond(call->args)));
     if (left == nullptr || right == nullptr)
@@ -87,10 +78,12 @@ static List *add_equalities(const Leaf *leaf, Node *condition, const JoinExpr *o
 }
 
 List *find_equalities(const Leaf *leaf, const List *items, Node *where) {
-    List *found = add_equalities(leaf, where, nullptr, NIL);
-    for (auto *join : border::each<JoinExpr>(joins_of(items))) {
-        found = add_equalities(leaf, join->quals, join, found);
-    }
+    List *found = NIL;
+    for (auto *conjunct : border::each<OpExpr>(conjuncts_of(where)))
+        found = add_equality(leaf, conjunct, nullptr, found);
+    for (auto *join : border::each<JoinExpr>(joins_of(items)))
+        for (auto *conjunct : border::each<OpExpr>(conjuncts_of(join->quals)))
+            found = add_equality(leaf, conjunct, join, found);
     return found;
 }
 

@@ -67,6 +67,12 @@ static bool is_dates_cast(const List *name) {
     return strcmp(function, "date") == 0 || strcmp(function, "timestamp") == 0 || strcmp(function, "text") == 0;
 }
 
+// A name: of what, where it stands.
+static void check_name(const char *what, List *name, int location) {
+    if (!is_servers(name))
+        refuse_name(what, name, location);
+}
+
 static bool check_node(Node *node, void *context) {
     if (node == nullptr)
         return false;
@@ -75,14 +81,15 @@ static bool check_node(Node *node, void *context) {
     case T_TypeName:
         check_type(castNode(TypeName, node));
         break;
-    case T_FuncCall:
-        if (!is_servers(castNode(FuncCall, node)->funcname) && !is_dates_cast(castNode(FuncCall, node)->funcname))
-            refuse_name("function", castNode(FuncCall, node)->funcname, castNode(FuncCall, node)->location);
-        check_literal(makeTypeNameFromNameList(castNode(FuncCall, node)->funcname)); // type('literal') is one
+    case T_FuncCall: {
+        auto *call = castNode(FuncCall, node);
+        if (!is_dates_cast(call->funcname))
+            check_name("function", call->funcname, call->location);
+        check_literal(makeTypeNameFromNameList(call->funcname)); // type('literal') is one
         break;
+    }
     case T_A_Expr:
-        if (!is_servers(castNode(A_Expr, node)->name))
-            refuse_name("operator", castNode(A_Expr, node)->name, castNode(A_Expr, node)->location);
+        check_name("operator", castNode(A_Expr, node)->name, castNode(A_Expr, node)->location);
         break;
     case T_SQLValueFunction: // of the process that reads; ordinary SQL passes the asker's as a value
         if (castNode(SQLValueFunction, node)->op == SVFOP_SESSION_USER)
@@ -90,16 +97,13 @@ static bool check_node(Node *node, void *context) {
                         castNode(SQLValueFunction, node)->location);
         break;
     case T_CollateClause:
-        if (!is_servers(castNode(CollateClause, node)->collname))
-            refuse_name("collation", castNode(CollateClause, node)->collname, castNode(CollateClause, node)->location);
+        check_name("collation", castNode(CollateClause, node)->collname, castNode(CollateClause, node)->location);
         break;
     case T_SubLink: // x op ANY (...): its operator
-        if (!is_servers(castNode(SubLink, node)->operName))
-            refuse_name("operator", castNode(SubLink, node)->operName, castNode(SubLink, node)->location);
+        check_name("operator", castNode(SubLink, node)->operName, castNode(SubLink, node)->location);
         break;
     case T_SortBy:
-        if (!is_servers(castNode(SortBy, node)->useOp))
-            refuse_name("operator", castNode(SortBy, node)->useOp, castNode(SortBy, node)->location);
+        check_name("operator", castNode(SortBy, node)->useOp, castNode(SortBy, node)->location);
         break;
     default:
         break;

@@ -45,7 +45,6 @@ static CommonTableExpr *with_of(Query *rows, int number) {
     with->ctename = psprintf("dp_rdr rows %d", number);
     with->ctematerialized = CTEMaterializeAlways;
     with->ctequery = reinterpret_cast<Node *>(rows);
-    with->cterefcount = list_length(rows->targetList);
     with->location = -1;
     for (auto *target : border::each<TargetEntry>(rows->targetList)) {
         auto *column = reinterpret_cast<Node *>(target->expr);
@@ -58,18 +57,10 @@ static CommonTableExpr *with_of(Query *rows, int number) {
 }
 
 // ARRAY(SELECT column FROM rows)
-static SubLink *array_of(const CommonTableExpr *with, const TargetEntry *target) {
-    auto *entry = makeNode(RangeTblEntry);
-    entry->rtekind = RTE_CTE;
-    entry->ctename = with->ctename;
-    entry->ctelevelsup = 1;
-    entry->inFromCl = true;
-    entry->eref = makeAlias(with->ctename, static_cast<List *>(copyObject(with->ctecolnames)));
-    entry->coltypes = with->ctecoltypes;
-    entry->coltypmods = with->ctecoltypmods;
-    entry->colcollations = with->ctecolcollations;
+static SubLink *array_of(CommonTableExpr *with, const TargetEntry *target) {
+    RangeVar *name = makeRangeVar(nullptr, with->ctename, -1);
     Query *query = make_select();
-    add_item(query, entry);
+    add_item(query, addRangeTableEntryForCTE(make_parsestate(nullptr), with, 1, name, true)->p_rte);
     add_target(query, reinterpret_cast<Node *>(column_showing(1, target->resno, reinterpret_cast<Node *>(target->expr))),
                target->resname);
     auto *link = makeNode(SubLink);
@@ -80,7 +71,7 @@ static SubLink *array_of(const CommonTableExpr *with, const TargetEntry *target)
 }
 
 // A value of a type that has no array is nobody's column: a leaf that names it is refused.
-static RangeTblFunction *column_from(const CommonTableExpr *with, const TargetEntry *target) {
+static RangeTblFunction *column_from(CommonTableExpr *with, const TargetEntry *target) {
     auto *column = reinterpret_cast<Node *>(target->expr);
     const Oid type = getBaseType(exprType(column));
     auto *call = makeFuncExpr(F_UNNEST_ANYARRAY, type, list_make1(marked_value(array_of(with, target))),

@@ -113,20 +113,14 @@ void refuse_outer(Query *leaf, ParseState *source) {
 
 void check_per_unit(const Query *below, ParseState *source) {
     constexpr char above[] = "Write it above the sub-SELECT with one row for each person.";
-    if (below->setOperations != nullptr)
-        refuse_part("UNION, INTERSECT or EXCEPT", above, source, -1);
+    refuse_if(below->setOperations != nullptr, "UNION, INTERSECT or EXCEPT", above, source, -1);
     if (below->hasWindowFuncs)
         refuse_window(below, source);
-    if (below->hasTargetSRFs)
-        refuse_part("a set-returning function", above, source, -1);
-    if (below->groupingSets != NIL)
-        refuse_part("GROUPING SETS, ROLLUP or CUBE", sets_remedy, source, -1);
-    if (below->distinctClause != NIL)
-        refuse_part("DISTINCT", "Leave it out: there is one row for each person.", source, -1);
-    if (is_cut(below))
-        refuse_part("LIMIT or OFFSET", "Filter by HAVING.", source, -1);
-    if (below->rowMarks != NIL)
-        refuse_part("FOR UPDATE or FOR SHARE", "Leave it out.", source, -1);
+    refuse_if(below->hasTargetSRFs, "a set-returning function", above, source, -1);
+    refuse_if(below->groupingSets != NIL, "GROUPING SETS, ROLLUP or CUBE", sets_remedy, source, -1);
+    refuse_if(below->distinctClause != NIL, "DISTINCT", "Leave it out: there is one row for each person.", source, -1);
+    refuse_if(is_cut(below), "LIMIT or OFFSET", "Filter by HAVING.", source, -1);
+    refuse_if(below->rowMarks != NIL, "FOR UPDATE or FOR SHARE", "Leave it out.", source, -1);
 }
 
 static const Var *plain_column(Node *node) {

@@ -153,23 +153,29 @@ static double year_of(double days) {
     return year;
 }
 
+// Years in what a field counts; 0: another field.
+static double years_in(const char *field) {
+    static const struct {
+        const char *name;
+        double years;
+    } known[] = {{"year", 1}, {"decade", 10}, {"century", 100}, {"millennium", 1000}};
+    for (const auto &one : known)
+        if (pg_strcasecmp(field, one.name) == 0)
+            return one.years;
+    return 0;
+}
+
 // Fields that rise with the date; days: bounded.
 static Span rising_field(const char *name, const Span &days) {
-    constexpr double first_day = -730119, last_day = 10000000; // 0001-01-01, and far enough
+    constexpr double first_day = -730119, last_day = 10000000, decade = 10; // 0001-01-01, and far enough
     if (days.low < first_day || days.high > last_day)
         return Span{};
-    const double from = year_of(days.low), to = year_of(days.high);
-    if (pg_strcasecmp(name, "year") == 0)
-        return Span{from, to, 0};
+    const double from = year_of(days.low), to = year_of(days.high), years = years_in(name);
     if (pg_strcasecmp(name, "isoyear") == 0)
         return Span{from - 1, to + 1, 0};
-    if (pg_strcasecmp(name, "decade") == 0)
-        return Span{std::floor(from / 10), std::floor(to / 10), 0};
-    if (pg_strcasecmp(name, "century") == 0)
-        return Span{std::ceil(from / 100), std::ceil(to / 100), 0};
-    if (pg_strcasecmp(name, "millennium") == 0)
-        return Span{std::ceil(from / 1000), std::ceil(to / 1000), 0};
-    return Span{};
+    if (years == decade)
+        return Span{std::floor(from / years), std::floor(to / years), 0};
+    return years == 0 ? Span{} : Span{std::ceil(from / years), std::ceil(to / years), 0};
 }
 
 static Span floor_of_days(const Span &microseconds) {
@@ -216,22 +222,12 @@ static Span units_in(const Span &moments, double shortest, double longest) {
                 std::trunc(moments.high / (moments.high < 0 ? longest : shortest)), 0};
 }
 
-static Span over_ten(const Span &years, double power) {
-    return Span{std::floor(years.low / power), std::ceil(years.high / power), 0};
-}
-
 // Years, months, days ... of age(a, b), whose a - b lies within `moments`.
 static Span field_of_age(const char *field, const Span &moments) {
     constexpr double most_days = 30;
     const Span years = units_in(moments, 365 * day, 366 * day);
-    if (pg_strcasecmp(field, "year") == 0)
-        return years;
-    if (pg_strcasecmp(field, "decade") == 0)
-        return over_ten(years, 10);
-    if (pg_strcasecmp(field, "century") == 0)
-        return over_ten(years, 100);
-    if (pg_strcasecmp(field, "millennium") == 0)
-        return over_ten(years, 1000);
+    if (const double n = years_in(field))
+        return Span{std::floor(years.low / n), std::ceil(years.high / n), 0};
     if (pg_strcasecmp(field, "day") == 0)
         return Span{moments.low < 0 ? -most_days : 0, moments.high > 0 ? most_days : 0, 0};
     // Its years are taken to have 365.25 days, and its months 30.
@@ -277,8 +273,8 @@ static int most_characters(Node *node) {
                                                            : static_cast<int>(toast_raw_datum_size(value->constvalue));
     }
     if (IsA(node, FuncExpr) && castNode(FuncExpr, node)->funcid == F_LEFT) {
-        auto *count = static_cast<Const *>(lsecond(castNode(FuncExpr, node)->args));
-        if (IsA(count, Const) && !count->constisnull && DatumGetInt32(count->constvalue) >= 0)
+        const Const *count = value_in(static_cast<Node *>(lsecond(castNode(FuncExpr, node)->args)));
+        if (count != nullptr && DatumGetInt32(count->constvalue) >= 0)
             return DatumGetInt32(count->constvalue);
     }
     int32 typmod = exprTypmod(node);
@@ -299,8 +295,8 @@ static Node *argument(List *arguments, int i) {
 
 // The integer of a constant argument; `otherwise` where it is none.
 static int integer_of(List *arguments, int i, int otherwise) {
-    auto *value = reinterpret_cast<Const *>(argument(arguments, i));
-    return IsA(value, Const) && !value->constisnull ? DatumGetInt32(value->constvalue) : otherwise;
+    const Const *value = value_in(argument(arguments, i));
+    return value != nullptr ? DatumGetInt32(value->constvalue) : otherwise;
 }
 
 static Span combined(Rule rule, const Span &a, const Span &b, bool integers) {
@@ -578,28 +574,29 @@ static Range range_of_call(Oid function, List *arguments, Oid result, const Walk
 
 // ---- choices -------------------------------------------------------------------------------------------------------
 
-static void add_choice(Range *so_far, bool *any, const Range &choice) {
-    so_far->span = *any ? privacy::hull(so_far->span, choice.span) : choice.span;
-    so_far->nullable = so_far->nullable || choice.nullable;
-    *any = true;
+static bool is_null(const Node *node) {
+    return node == nullptr || (IsA(node, Const) && value_in(node) == nullptr);
 }
 
-static bool is_null(Node *node) {
-    return node == nullptr || (IsA(node, Const) && castNode(Const, node)->constisnull);
+// Returns the range of either. any: the first is there.
+static Range either(const Range &a, const Range &b, bool any) {
+    return Range{any ? privacy::hull(a.span, b.span) : b.span, a.nullable || b.nullable};
 }
 
 static Range range_of_case(const CaseExpr *choice, const Walk *with) {
-    Range range = {Span{}, is_null(reinterpret_cast<Node *>(choice->defresult))};
+    Range range = {Span{}, false};
     bool any = false;
-    for (auto *arg : border::each<CaseWhen>(choice->args)) {
-        auto *result = reinterpret_cast<Node *>(arg->result);
-        if (is_null(result))
+    List *results = NIL;
+    for (auto *arm : border::each<CaseWhen>(choice->args))
+        results = lappend(results, arm->result);
+    for (auto *result : border::each<Node>(lappend(results, choice->defresult))) {
+        if (is_null(result)) {
             range.nullable = true;
-        else
-            add_choice(&range, &any, walk(result, with));
+            continue;
+        }
+        range = either(range, walk(result, with), any);
+        any = true;
     }
-    if (!is_null(reinterpret_cast<Node *>(choice->defresult)))
-        add_choice(&range, &any, walk(reinterpret_cast<Node *>(choice->defresult), with));
     return range;
 }
 
@@ -610,9 +607,9 @@ static Range range_of_coalesce(const CoalesceExpr *choice, const Walk *with) {
     for (auto *arg : border::each<Node>(choice->args)) {
         if (is_null(arg))
             continue;
-        Range one = walk(arg, with);
-        add_choice(&range, &any, one);
-        range.nullable = one.nullable;
+        const Range one = walk(arg, with);
+        range = {either(range, one, any).span, one.nullable};
+        any = true;
         if (!one.nullable)
             break;
     }
@@ -629,10 +626,9 @@ static Range range_of_extreme(const MinMaxExpr *extreme, const Walk *with) {
     for (auto *arg : border::each<Node>(extreme->args)) {
         if (is_null(arg))
             continue;
-        Range one = walk(arg, with);
-        bool nullable = range.nullable && one.nullable;
-        add_choice(&range, &any, one);
-        range.nullable = nullable;
+        const Range one = walk(arg, with);
+        range = {either(range, one, any).span, range.nullable && one.nullable};
+        any = true;
         if (!one.nullable && least)
             limit.high = Min(limit.high, one.span.high);
         if (!one.nullable && !least)
@@ -662,8 +658,8 @@ static Range range_of_condition(Node *node, const Walk *with) {
             range.nullable = range.nullable || walk(part, with).nullable;
     } else if (IsA(node, ScalarArrayOpExpr)) {
         List *arguments = castNode(ScalarArrayOpExpr, node)->args;
-        auto *array = reinterpret_cast<Const *>(argument(arguments, 1));
-        bool whole = IsA(array, Const) && !array->constisnull && !ARR_HASNULL(DatumGetArrayTypeP(array->constvalue));
+        const Const *array = value_in(argument(arguments, 1));
+        bool whole = array != nullptr && !ARR_HASNULL(DatumGetArrayTypeP(array->constvalue));
         range.nullable = !whole || comparison_is_nullable(list_make1(linitial(arguments)), with);
     }
     return range;
