@@ -592,9 +592,9 @@ COMMENT ON AGGREGATE dp_rdr.only_value(anyelement) IS 'of a column that is the s
 -- a / b; each has the name and the arguments of the built-in, or of the cast. All return NULL instead of an error.
 -- ---------------------------------------------------------------------------------------------------------------------
 
-CREATE FUNCTION dp_rdr.make_total_functions() RETURNS void LANGUAGE C AS 'MODULE_PATHNAME', 'dp_make_total_functions';
-SELECT dp_rdr.make_total_functions();
-DROP FUNCTION dp_rdr.make_total_functions();
+CREATE FUNCTION dp_rdr.make_total_functions(library text) RETURNS void LANGUAGE C AS 'MODULE_PATHNAME', 'dp_make_total_functions';
+SELECT dp_rdr.make_total_functions('MODULE_PATHNAME');
+DROP FUNCTION dp_rdr.make_total_functions(text);
 
 CREATE FUNCTION dp_rdr.up_to_size(anyelement, integer)
     RETURNS anyelement LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_total_up_to_size';
@@ -653,14 +653,10 @@ CREATE AGGREGATE dp_count(value "any", epsilon numeric) (
 COMMENT ON AGGREGATE dp_count("any", numeric) IS 'epsilon-DP number of non-null values, for owners of the data';
 
 -- Those without an epsilon are marks that the extension replaces where a query reads a restricted view.
-CREATE AGGREGATE dp_count(*) (
-    SFUNC = dp_rdr.marker_step, STYPE = internal, SSPACE = 8,
-    FINALFUNC = dp_rdr.marker_bigint, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = RESTRICTED);
-COMMENT ON AGGREGATE dp_count(*) IS 'DP number of rows of a restricted view, at the price of the policy';
-CREATE AGGREGATE dp_count("any") (
-    SFUNC = dp_rdr.marker_step, STYPE = internal, SSPACE = 8,
-    FINALFUNC = dp_rdr.marker_bigint, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = RESTRICTED);
-COMMENT ON AGGREGATE dp_count("any") IS 'DP number of non-null values of a restricted view, at the price of the policy';
+SELECT dp_rdr.run(format('CREATE AGGREGATE dp_count(%1$s) (SFUNC = dp_rdr.marker_step, STYPE = internal, SSPACE = 8, '
+                         'FINALFUNC = dp_rdr.marker_bigint, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = RESTRICTED);'
+                         'COMMENT ON AGGREGATE dp_count(%1$s) IS ''DP number of %2$s of a restricted view, at the price of the policy''',
+                         c.argument, c.counted)) FROM (VALUES ('*', 'rows'), ('"any"', 'non-null values')) c (argument, counted);
 
 -- Sums and averages of each type, with the ending of their final functions.
 SELECT dp_rdr.run(format('CREATE AGGREGATE dp_%1$s(value %2$s, lower numeric, upper numeric, epsilon numeric) ('
@@ -869,22 +865,18 @@ CREATE FUNCTION dp_rdr.people_hints(relation oid, OUT severity text, OUT finding
     LANGUAGE sql STABLE STRICT PARALLEL UNSAFE ROWS 2
 BEGIN ATOMIC
     WITH key AS (
-      SELECT k.conname, k.conrelid, k.confrelid,
-             format('%I (%s)', k.conname, (SELECT string_agg(quote_ident(a.attname), ', ' ORDER BY x.place)
-                                           FROM unnest(k.conkey) WITH ORDINALITY x (attnum, place) JOIN pg_attribute a
-                                           ON a.attrelid = k.conrelid AND a.attnum = x.attnum)) AS name,
+      SELECT k.conname, k.conrelid, k.confrelid, format('%I (%s)', k.conname, c.columns) AS name, c.columns,
              NOT EXISTS (SELECT FROM pg_index i WHERE i.indrelid = k.conrelid AND i.indisunique AND i.indisvalid
                          AND i.indpred IS NULL AND i.indexprs IS NULL
                          AND (i.indkey::int2[])[0:i.indnkeyatts - 1] <@ k.conkey) AS many,
-             (SELECT string_agg(quote_ident(a.attname), ', ' ORDER BY x.place)
-              FROM unnest(k.conkey) WITH ORDINALITY x (attnum, place) JOIN pg_attribute a
-              ON a.attrelid = k.conrelid AND a.attnum = x.attnum) AS columns,
              t.relation IS NOT NULL AS protected, mine.unit IS NOT NULL AS units, t.domain = mine.domain AS together,
              EXISTS (SELECT FROM pg_attribute a WHERE a.attrelid = k.conrelid AND a.attnum = ANY (k.conkey)
                      AND a.attname <> ALL (mine.unit)
                      AND EXISTS (SELECT FROM dp_rdr.restricted_view v JOIN pg_attribute s ON s.attrelid = v.view
                                  WHERE v.relation = $1 AND s.attname = a.attname)) AS beside
-      FROM pg_constraint k
+      FROM pg_constraint k CROSS JOIN LATERAL (
+        SELECT string_agg(quote_ident(a.attname), ', ' ORDER BY x.place) AS columns FROM unnest(k.conkey) WITH ORDINALITY x (attnum, place)
+        JOIN pg_attribute a ON a.attrelid = k.conrelid AND a.attnum = x.attnum) c
       LEFT JOIN dp_rdr.protected_table t ON t.relation = CASE k.conrelid WHEN $1 THEN k.confrelid ELSE k.conrelid END
       LEFT JOIN dp_rdr.protected_table mine ON mine.relation = $1
       WHERE k.contype = 'f' AND k.conparentid = 0 AND $1 IN (k.conrelid, k.confrelid)

@@ -82,13 +82,9 @@ FROM total)sql";
 
 // Returns the cell of that name.
 static int64 cell_named(const ProtectedTable &table, const char *name) {
-    catalog::Reading reading = catalog::Reading::open();
-    StringInfoData versions;
-    initStringInfo(&versions);
-    const catalog::Partition *partition = catalog::read_partition(reading, table.id, &versions);
-    reading.close();
-    if (partition == nullptr || !partition->declared)
-        refuse_state(psprintf("%s has no partition", table.name), "dp_set_partition() declares one.");
+    const catalog::Partition *partition = declared_partition(table);
+    if (partition == nullptr)
+        refuse_no_partition(table.name);
     const int64 last = catalog::last_cell(*partition, catalog::today());
     for (int64 cell = partition->others(); cell <= last; cell++)
         if (strcmp(catalog::name_of_cells(*partition, cell, cell), name) == 0)

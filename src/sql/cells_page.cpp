@@ -142,13 +142,20 @@ static const char *terms_of(const Partition &partition) {
                                        catalog::first_value(partition, partition.last));
 }
 
-void put_partition(const ResultRows &rows, const ProtectedTable &table) {
+void refuse_no_partition(const char *table) {
+    refuse_state(psprintf("%s has no partition", table), "dp_set_partition() declares one.");
+}
+
+const Partition *declared_partition(const ProtectedTable &table) {
     catalog::Reading reading = catalog::Reading::open();
-    StringInfoData versions;
-    initStringInfo(&versions);
-    const Partition *partition = catalog::read_partition(reading, table.id, &versions);
+    const Partition *partition = catalog::read_partition(reading, table.id, makeStringInfo());
     reading.close();
-    if (partition == nullptr || !partition->declared)
+    return partition == nullptr || !partition->declared ? nullptr : partition;
+}
+
+void put_partition(const ResultRows &rows, const ProtectedTable &table) {
+    const Partition *partition = declared_partition(table);
+    if (partition == nullptr)
         return;
     const bool guarded = OidIsValid(get_trigger_oid(partition->relation, "~dp_rdr_cell", true));
     rows.put("partition", partition->column, partition_text(*partition),
@@ -163,12 +170,10 @@ DP_CALL(dp_cells) {
     const ProtectedTable table = controlled_table(PG_GETARG_OID(0));
     const ResultRows rows(fcinfo);
     Budget budget;
+    const Partition *partition = declared_partition(table);
+    if (partition == nullptr || !read_budget(table.relation, &budget))
+        refuse_no_partition(table.name);
     catalog::Reading reading = catalog::Reading::open();
-    StringInfoData versions;
-    initStringInfo(&versions);
-    const Partition *partition = catalog::read_partition(reading, table.id, &versions);
-    if (partition == nullptr || !partition->declared || !read_budget(table.relation, &budget))
-        refuse_state(psprintf("%s has no partition", table.name), "dp_set_partition() declares one.");
     const char *id = DatumGetCString(DirectFunctionCall1(uuid_out, table.id));
     const CellsOfOdometer stored = cells_of_odometer(reading, id);
     const privacy::Spent &sums = budget.odometer.totals.of_public;

@@ -42,11 +42,9 @@ WHERE (r.requester::oid = $1 OR a.owner OR r.decider = 'review' AND EXISTS (
 ORDER BY r.id)sql";
 
 static void check_state_name(const char *state) {
-    static const char *const states[] = {"pending",  "charged",   "answered", "held",
-                                         "rejected", "withdrawn", "denied",   "expired"};
     if (state == nullptr)
         return;
-    for (const char *known : states)
+    for (const char *known : {"pending", "charged", "answered", "held", "rejected", "withdrawn", "denied", "expired"})
         if (strcmp(state, known) == 0)
             return;
     refuse_value(psprintf("unknown state \"%s\"", state),

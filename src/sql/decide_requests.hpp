@@ -9,12 +9,11 @@ namespace dp::sql {
 void check_length(const char *text, const char *name);
 // When a request of now expires. 22023 for no time, or too long a one.
 TimestampTz expiry(Datum expires, TimestampTz now);
-// Until the end of the transaction, two requests of one requester about one table come one after the other,
-void lock_requester(const catalog::Settings &settings, Oid requester);
-// and no more wait for a decision than may: 54000.
-void check_pending_requests(const catalog::Settings &settings, Oid requester);
-// The oldest that were withdrawn or have expired go.
-void forget_old_requests(const catalog::Visit &visit, const catalog::Settings &settings, Oid requester);
+// Begins to store a request. Until the end of the transaction, two of one requester about one table come one after the other, and no more
+// wait for a decision than may: 54000. The oldest that were withdrawn or have expired go.
+catalog::Visit begin_request(const catalog::Settings &settings, Oid requester);
+// Ends it: returns the number that the last statement gave, and tells it, alone, to those who listen to the table's channel.
+Datum end_request(const catalog::Visit &visit, const catalog::Settings &settings);
 // NOTIFY on the table's channel, with the number alone.
 void tell_listeners(const catalog::Settings &settings, int64 request);
 

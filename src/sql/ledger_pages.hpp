@@ -2,6 +2,7 @@
 #pragma once
 
 #include "catalog/odometer.hpp"
+#include "catalog/partition.hpp"
 #include "catalog/settings.hpp"
 
 namespace dp::sql {
@@ -16,6 +17,9 @@ struct ProtectedTable {
 // look does not learn either whether there is anything to see.
 ProtectedTable controlled_table(Oid argument);
 
+[[noreturn]] void refuse_no_partition(const char *table);
+// Returns the partition of the table; null without one.
+const catalog::Partition *declared_partition(const ProtectedTable &table);
 class ResultRows;
 // Puts a line about the partition of the table, if it has one, with the call that declares it again.
 void put_partition(const ResultRows &rows, const ProtectedTable &table);

@@ -8,6 +8,7 @@
 #include "sql/ledger_pages.hpp"
 extern "C" {
 #include <access/heaptoast.h>
+#include <access/tupconvert.h>
 }
 
 namespace dp::sql {
@@ -23,7 +24,8 @@ struct Shown {
     Oid role;
     List *own;   // domains with a table of his: pg_uuid_t *
     List *known; // domains with any protected table
-    int *places;     // of the result's columns in the table; null before the first row
+    TupleConversionMap *map; // from the table's columns to the result's; null where they are the same
+    bool mapped;
     const int64 *id; // of the only row of the ledger that is wanted; null: all are
     MemoryContext row;
 };
@@ -65,37 +67,16 @@ static Shown shown_to_caller(FunctionCallInfo fcinfo, const catalog::Reading &re
 
 // ---- a row ---------------------------------------------------------------------------------------------------------
 
-static int place_of(TupleDesc columns, const char *name) {
-    for (int i = 0; i < columns->natts; i++)
-        if (!TupleDescAttr(columns, i)->attisdropped && strcmp(NameStr(TupleDescAttr(columns, i)->attname), name) == 0)
-            return i;
-    elog(ERROR, "no column \"%s\"", name);
-}
-
-static void find_places(Shown *shown, TupleDesc columns) {
-    TupleDesc wanted = shown->result->setDesc;
-    shown->places = static_cast<int *>(palloc(sizeof(int) * wanted->natts));
-    for (int i = 0; i < wanted->natts; i++)
-        shown->places[i] = place_of(columns, NameStr(TupleDescAttr(wanted, i)->attname));
-}
-
 // Long values come along: what is read later would be read, and counted, by the caller.
 static void put(const Row &row, void *argument) {
     auto *shown = static_cast<Shown *>(argument);
-    if (shown->places == nullptr)
-        find_places(shown, row.columns);
+    if (!shown->mapped)
+        shown->map = convert_tuples_by_name(row.columns, shown->result->setDesc);
+    shown->mapped = true;
     MemoryContext before = MemoryContextSwitchTo(shown->row);
     HeapTuple whole = HeapTupleHasExternal(row.tuple) ? toast_flatten_tuple(row.tuple, row.columns) : row.tuple;
-    int n = row.columns->natts, wanted = shown->result->setDesc->natts;
-    auto *all = static_cast<Datum *>(palloc(sizeof(Datum) * n)),
-         *values = static_cast<Datum *>(palloc(sizeof(Datum) * wanted));
-    auto *missing = static_cast<bool *>(palloc(n)), *nulls = static_cast<bool *>(palloc(wanted));
-    heap_deform_tuple(whole, row.columns, all, missing);
-    for (int i = 0; i < wanted; i++) {
-        values[i] = all[shown->places[i]];
-        nulls[i] = missing[shown->places[i]];
-    }
-    tuplestore_putvalues(shown->result->setResult, shown->result->setDesc, values, nulls);
+    tuplestore_puttuple(shown->result->setResult,
+                        shown->map == nullptr ? whole : execute_attr_map_tuple(whole, shown->map));
     MemoryContextSwitchTo(before);
     MemoryContextReset(shown->row);
 }

@@ -19,35 +19,28 @@ const char *const field_examples[] = {
     "r => '{3}'"};
 constexpr int most_points = 1000;
 
-constexpr int bit(ProfileField field) {
-    return 1 << field;
-}
-
+// Lists the fields that a kind needs, and those that it may have besides. A promise about attacks has an advantage or rates.
 struct KindFields {
+    privacy::ProfileKind kind;
     int needed, possible;
+};
+constexpr int relative = 1 << field_relative, absolute = 1 << field_absolute, prior = 1 << field_prior;
+constexpr int advantage = 1 << field_advantage, rates = 1 << field_tpr | 1 << field_fpr;
+constexpr int values = 1 << field_p | 1 << field_q | 1 << field_r;
+constexpr KindFields kinds[] = {
+    {privacy::ProfileKind::constant, relative, 0},   {privacy::ProfileKind::inclusion, relative, absolute | prior},
+    {privacy::ProfileKind::both, relative, absolute}, {privacy::ProfileKind::value, relative, absolute | prior},
+    {privacy::ProfileKind::points, values, 0},       {privacy::ProfileKind::difference, absolute, 0},
+    {privacy::ProfileKind::attack, advantage, 0},
 };
 
 KindFields fields_of(privacy::ProfileKind kind, const GivenProfile &given) {
-    constexpr int relative = bit(field_relative), absolute = bit(field_absolute), prior = bit(field_prior);
-    constexpr int advantage = bit(field_advantage), rates = bit(field_tpr) | bit(field_fpr);
-    constexpr int values = bit(field_p) | bit(field_q) | bit(field_r);
-    switch (kind) {
-    case privacy::ProfileKind::constant:
-        return {relative, relative};
-    case privacy::ProfileKind::inclusion:
-    case privacy::ProfileKind::value:
-        return {relative, relative | absolute | prior};
-    case privacy::ProfileKind::both:
-        return {relative, relative | absolute};
-    case privacy::ProfileKind::difference:
-        return {absolute, absolute};
-    case privacy::ProfileKind::points:
-        return {values, values};
-    case privacy::ProfileKind::attack:
-        return given.has(field_tpr) || given.has(field_fpr) ? KindFields{rates, rates}
-                                                            : KindFields{advantage, advantage};
-    }
-    pg_unreachable();
+    if (kind == privacy::ProfileKind::attack && (given.given & rates) != 0)
+        return {kind, rates, 0};
+    const KindFields *fields = kinds;
+    while (fields->kind != kind)
+        fields++;
+    return *fields;
 }
 
 privacy::ProfileKind checked_kind(const char *name) {
@@ -70,10 +63,10 @@ void check_fields(const GivenProfile &given, privacy::ProfileKind kind) {
     KindFields fields = fields_of(kind, given);
     for (int i = 0; i < nfields; i++) {
         auto field = static_cast<ProfileField>(i);
-        if (!given.has(field) && (fields.needed & bit(field)) != 0)
+        if (!given.has(field) && (fields.needed & 1 << i) != 0)
             refuse_value(psprintf("a risk profile of the kind \"%s\" needs %s", given.kind, field_names[i]),
                          psprintf("Pass %s, for instance.", field_examples[i]));
-        if (given.has(field) && (fields.possible & bit(field)) == 0)
+        if (given.has(field) && ((fields.needed | fields.possible) & 1 << i) == 0)
             refuse_value(psprintf("%s does not go with a risk profile of the kind \"%s\"", field_names[i], given.kind),
                          "Leave it out.");
     }
@@ -81,24 +74,25 @@ void check_fields(const GivenProfile &given, privacy::ProfileKind kind) {
 
 // ---- numbers -------------------------------------------------------------------------------------------------------
 
+// Says where the first fields may be, and the rates behind them.
+const char *const ranges[][2] = {
+    {"above 1 and finite", "3 lets a posterior be three times its prior."},
+    {"at least 0 and below 1", "With 0.25 posteriors up to 0.25 are allowed whatever the prior was."},
+    {"above 0 and at most 1", "It is the prior that stays fixed: 1 for one who knows it already."},
+    {"above 0 and below 1",
+     "At fpr 0.01 an attack is wrong about 1 of 100 others; tpr is how many people it recognizes then."}};
+
 void check_numbers(const GivenProfile &given) {
-    const double relative = given.numbers[field_relative], absolute = given.numbers[field_absolute],
-                 prior = given.numbers[field_prior];
-    if (given.has(field_relative) && !(relative > 1 && std::isfinite(relative)))
-        refuse_value(psprintf("relative must be above 1 and finite, not %s", float8out_internal(relative)),
-                     "3 lets a posterior be three times its prior.");
-    if (given.has(field_absolute) && !(absolute >= 0 && absolute < 1))
-        refuse_value(psprintf("absolute must be at least 0 and below 1, not %s", float8out_internal(absolute)),
-                     "With 0.25 posteriors up to 0.25 are allowed whatever the prior was.");
-    if (given.has(field_prior) && !(prior > 0 && prior <= 1))
-        refuse_value(psprintf("prior must be above 0 and at most 1, not %s", float8out_internal(prior)),
-                     "It is the prior that stays fixed: 1 for one who knows it already.");
-    for (ProfileField rate : {field_advantage, field_tpr, field_fpr})
-        if (given.has(rate) && !(given.numbers[rate] > 0 && given.numbers[rate] < 1))
-            refuse_value(
-                psprintf("%s must be above 0 and below 1, not %s", field_names[rate],
-                         float8out_internal(given.numbers[rate])),
-                "At fpr 0.01 an attack is wrong about 1 of 100 others; tpr is how many people it recognizes then.");
+    for (int i = 0; i < field_p; i++) {
+        const double x = given.numbers[i];
+        const bool fits = i == field_relative ? x > 1 && std::isfinite(x)
+                          : i == field_absolute ? x >= 0 && x < 1
+                          : i == field_prior    ? x > 0 && x <= 1
+                                                : x > 0 && x < 1;
+        const auto &[range, hint] = ranges[Min(i, field_advantage)];
+        if (given.has(static_cast<ProfileField>(i)) && !fits)
+            refuse_value(psprintf("%s must be %s, not %s", field_names[i], range, float8out_internal(x)), hint);
+    }
 }
 
 void check_length(int64 n, const char *name) {
@@ -223,14 +217,6 @@ void set_epsilon(Profile *profile) {
 }
 
 } // namespace
-
-bool GivenProfile::has(ProfileField field) const {
-    return (given & bit(field)) != 0;
-}
-
-void GivenProfile::mark(ProfileField field) {
-    given |= bit(field);
-}
 
 Profile *checked_profile(const GivenProfile &given) {
     auto *profile = static_cast<Profile *>(palloc0(sizeof(Profile)));

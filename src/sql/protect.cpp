@@ -1,5 +1,5 @@
 // dp_protect and dp_unprotect: the restricted views of a table, and the totals that it goes on with.
-#include "border/scope.hpp"
+#include "border/listed.hpp"
 #include "border/versions.hpp"
 #include "catalog/facade.hpp"
 #include "catalog/ledger.hpp"
@@ -27,48 +27,32 @@ static const char *resolve_view_name(const char *name, const char **schema, cons
     return quote_qualified_identifier(*schema, *view);
 }
 
-static void append_column(StringInfo sql, const Form_pg_attribute column) {
-    catalog::check_column_type(NameStr(column->attname), column->atttypid);
-    if (sql->data[sql->len - 1] != '(')
-        appendStringInfoString(sql, ", ");
-    appendStringInfo(sql, "%s %s", quote_identifier(NameStr(column->attname)),
-                     format_type_extended(column->atttypid, column->atttypmod,
-                                          FORMAT_TYPE_TYPEMOD_GIVEN | FORMAT_TYPE_FORCE_QUALIFY));
-    if (OidIsValid(column->attcollation) && column->attcollation != get_typcollation(column->atttypid))
-        appendStringInfo(sql, " COLLATE %s", generate_collation_name(column->attcollation));
-}
-
-static void append_named_columns(StringInfo sql, Relation table, ArrayType *names) {
-    Datum *elements;
-    bool *nulls;
-    int n;
-    deconstruct_array(names, TEXTOID, -1, false, TYPALIGN_INT, &elements, &nulls, &n);
-    if (n == 0)
-        refuse_value("the list of columns is empty", "Leave columns at NULL for all columns.");
-    for (int i = 0; i < n; i++) {
-        const char *name = nulls[i] ? "" : TextDatumGetCString(elements[i]);
-        append_column(sql, TupleDescAttr(RelationGetDescr(table), checked_column(RelationGetRelid(table), name) - 1));
-    }
-}
+// $1: the table; $2: names of columns, NULL for all. Names of types and collations are those that any search_path understands.
+static constexpr char columns_sql[] = R"sql(
+SELECT coalesce(a.attname, x.name), a.atttypid, quote_ident(a.attname) || ' ' || format_type(a.atttypid, a.atttypmod) || CASE
+    WHEN a.attcollation <> y.typcollation THEN format(' COLLATE %s', a.attcollation::regcollation) ELSE '' END
+FROM unnest(coalesce($2, ARRAY(SELECT b.attname FROM pg_attribute b WHERE b.attrelid = $1 AND b.attnum > 0 AND NOT b.attisdropped
+                               ORDER BY b.attnum))) WITH ORDINALITY x (name, place)
+LEFT JOIN pg_attribute a ON a.attrelid = $1 AND a.attname = x.name AND a.attnum > 0 LEFT JOIN pg_type y ON y.oid = a.atttypid
+ORDER BY x.place)sql";
 
 const char *facade_statement(const char *head, Oid relation, ArrayType *columns) {
-    StringInfoData sql;
-    initStringInfo(&sql);
-    // Names are written for the search_path that the statement runs under, not for the caller's.
-    border::SettingsScope settings = border::SettingsScope::enter();
-    appendStringInfo(&sql, "%s AS SELECT * FROM dp_rdr.deny(%s::pg_catalog.regclass) AS (", head,
-                     quote_literal_cstr(catalog::qualified_name(relation)));
-    Relation table = table_open(relation, AccessShareLock);
-    if (columns != nullptr)
-        append_named_columns(&sql, table, columns);
-    else
-        for (int i = 0; i < RelationGetDescr(table)->natts; i++)
-            if (!TupleDescAttr(RelationGetDescr(table), i)->attisdropped)
-                append_column(&sql, TupleDescAttr(RelationGetDescr(table), i));
-    table_close(table, NoLock);
-    appendStringInfoChar(&sql, ')');
-    settings.leave();
-    return sql.data;
+    if (columns != nullptr && ArrayGetNItems(ARR_NDIM(columns), ARR_DIMS(columns)) == 0)
+        refuse_value("the list of columns is empty", "Leave columns at NULL for all columns.");
+    LockRelationOid(relation, AccessShareLock);
+    const Visit visit = Visit::read();
+    const uint64 n = run(visit, columns_sql, relation, Typed::array(TEXTARRAYOID, columns));
+    const char *list = border::listed(0, static_cast<int>(n), [&](int i) {
+        const char *name = visit.spi.text(i, 1);
+        (void)checked_column(relation, name == nullptr ? "" : name);
+        catalog::check_column_type(name, catalog::value_at<Oid>(i, 2));
+        return visit.spi.text(i, 3);
+    });
+    const char *sql = MemoryContextStrdup(
+        visit.spi.caller, psprintf("%s AS SELECT * FROM dp_rdr.deny(%s::pg_catalog.regclass) AS (%s)", head,
+                                   quote_literal_cstr(catalog::qualified_name(relation)), list));
+    visit.leave();
+    return sql;
 }
 
 // Deletes rows whose table or view is gone: their oid may be used again some day. Rows of a table that was made anew under its name

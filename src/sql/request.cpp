@@ -290,8 +290,8 @@ TimestampTz expiry(Datum expires, TimestampTz now) {
     return end;
 }
 
-// Until the end of the transaction: two of one requester's count after each other. Advisory locks of anybody have another class.
-void lock_requester(const catalog::Settings &settings, Oid requester) {
+// Advisory locks of anybody have another class.
+static void lock_requester(const catalog::Settings &settings, Oid requester) {
     constexpr uint16 own_class = 3;
     LOCKTAG tag;
     SET_LOCKTAG_ADVISORY(tag, MyDatabaseId, settings.relation, requester, own_class);
@@ -299,7 +299,7 @@ void lock_requester(const catalog::Settings &settings, Oid requester) {
 }
 
 // Counts what is committed now, whatever an older snapshot of the transaction shows, and what it has made itself.
-void check_pending_requests(const catalog::Settings &settings, Oid requester) {
+static void check_pending_requests(const catalog::Settings &settings, Oid requester) {
     CommandCounterIncrement();
     Visit visit = Visit::read();
     (void)run(visit,
@@ -315,7 +315,7 @@ void check_pending_requests(const catalog::Settings &settings, Oid requester) {
 }
 
 // Whoever asks and withdraws, again and again, pays nothing for it. What somebody has decided on stays.
-void forget_old_requests(const Visit &visit, const catalog::Settings &settings, Oid requester) {
+static void forget_old_requests(const Visit &visit, const catalog::Settings &settings, Oid requester) {
     (void)run(visit,
               "DELETE FROM dp_rdr.request WHERE id IN (SELECT r.id FROM dp_rdr.request r WHERE r.table_id = $1 "
               "AND r.requester::oid = $2 AND (r.state = 'withdrawn' OR r.state = 'pending' AND r.expires_at <= "
@@ -323,12 +323,27 @@ void forget_old_requests(const Visit &visit, const catalog::Settings &settings, 
               settings.id, requester, int32{most_undecided});
 }
 
+Visit begin_request(const catalog::Settings &settings, Oid requester) {
+    lock_requester(settings, requester);
+    check_pending_requests(settings, requester);
+    const Visit visit = Visit::write();
+    forget_old_requests(visit, settings, requester);
+    return visit;
+}
+
+Datum end_request(const Visit &visit, const catalog::Settings &settings) {
+    const int64 request = catalog::value_at<int64>(0, 1);
+    visit.leave();
+    tell_listeners(settings, request);
+    PG_RETURN_INT64(request);
+}
+
 static catalog::Typed texts_of(Datum *texts, int n) {
     return catalog::Typed::array(TEXTARRAYOID, construct_array(texts, n, TEXTOID, -1, false, TYPALIGN_INT));
 }
 
-static int64 store_request(const Visit &visit, const Asked &question, const Priced &priced, const char *purpose,
-                           const char *decider, TimestampTz now, TimestampTz expires) {
+static void store_request(const Visit &visit, const Asked &question, const Priced &priced, const char *purpose,
+                          const char *decider, TimestampTz now, TimestampTz expires) {
     const release::Price &price = priced.price;
     const release::Ask &ask = question.ask;
     const int n = question.ncolumns;
@@ -342,7 +357,6 @@ static int64 store_request(const Visit &visit, const Asked &question, const Pric
               catalog::Moment{expires}, priced.settings->view, ask.leaf, catalog::Json{question.parameters.data},
               purpose, catalog::if_given(ask.has_epsilon, ask.epsilon), catalog::if_given(price.known, price.epsilon),
               texts_of(question.names, n), texts_of(question.types, n), catalog::Typed::array(FLOAT8ARRAYOID, errors), question.shown);
-    return catalog::value_at<int64>(0, 1);
 }
 
 DP_CALL(dp_request) {
@@ -356,14 +370,9 @@ DP_CALL(dp_request) {
     epsilon_argument(fcinfo, 2, &question.ask);
     Priced priced = look_at(&question);
     const char *decider = decider_of(fcinfo, 3, priced);
-    lock_requester(*priced.settings, question.ask.asker.role);
-    check_pending_requests(*priced.settings, question.ask.asker.role);
-    Visit visit = Visit::write();
-    forget_old_requests(visit, *priced.settings, question.ask.asker.role);
-    int64 request = store_request(visit, question, priced, purpose, decider, now, expires);
-    visit.leave();
-    tell_listeners(*priced.settings, request);
-    PG_RETURN_INT64(request);
+    const Visit visit = begin_request(*priced.settings, question.ask.asker.role);
+    store_request(visit, question, priced, purpose, decider, now, expires);
+    return end_request(visit, *priced.settings);
 }
 
 } // namespace dp::sql

@@ -148,8 +148,8 @@ static Priced look_at(release::Ask *ask) {
     return priced;
 }
 
-static int64 store_signal(const Visit &visit, const release::Wish &wish, const release::Ask &ask, const Priced &priced,
-                          const char *purpose, TimestampTz now, TimestampTz expires) {
+static void store_signal(const Visit &visit, const release::Wish &wish, const release::Ask &ask, const Priced &priced,
+                         const char *purpose, TimestampTz now, TimestampTz expires) {
     const release::Price &price = priced.price;
     // The leaf is the parent's, and so are its parameters.
     uint64 rows = catalog::run(
@@ -166,7 +166,6 @@ static int64 store_signal(const Visit &visit, const release::Wish &wish, const r
         priced.settings->view, wish.call);
     if (rows != 1)
         refuse_kind(*wish.parent, "not answered any more", "dp_requests(NULL) shows its state.");
-    return catalog::value_at<int64>(0, 1);
 }
 
 DP_CALL(dp_request_signal) {
@@ -183,14 +182,9 @@ DP_CALL(dp_request_signal) {
     ask.wish = &wish;
     epsilon_argument(fcinfo, signal_epsilon, &ask);
     Priced priced = look_at(&ask);
-    lock_requester(*priced.settings, ask.asker.role);
-    check_pending_requests(*priced.settings, ask.asker.role);
-    Visit visit = Visit::write();
-    forget_old_requests(visit, *priced.settings, ask.asker.role);
-    int64 request = store_signal(visit, wish, ask, priced, purpose, now, expires);
-    visit.leave();
-    tell_listeners(*priced.settings, request);
-    PG_RETURN_INT64(request);
+    const Visit visit = begin_request(*priced.settings, ask.asker.role);
+    store_signal(visit, wish, ask, priced, purpose, now, expires);
+    return end_request(visit, *priced.settings);
 }
 
 // ---- the owner's look ----------------------------------------------------------------------------------------------

@@ -34,8 +34,8 @@ struct GivenProfile {
     int given;        // bits of fields
     double numbers[field_p];
     GivenArray arrays[3]; // p, q, r
-    bool has(ProfileField field) const;
-    void mark(ProfileField field);
+    bool has(ProfileField field) const { return (given & 1 << field) != 0; }
+    void mark(ProfileField field) { given |= 1 << field; }
 };
 
 // Holds a definition that was checked. The epsilon of a JSON is never trusted: it is computed anew.

@@ -338,8 +338,7 @@ DP_CALL(dp_unset_partition) {
                "width = NULL, first = NULL, last = NULL, cells = NULL, fresh = false, place = NULL, base = p.version + 1 FROM dp_rdr.protected_table t "
                "WHERE t.relation::oid = $1 AND p.domain = t.domain AND p.column_name IS NOT NULL",
                relation) == 0)
-        refuse_state(psprintf("%s has no partition", qualified_name(relation)),
-                     "dp_set_partition() declares one.");
+        refuse_no_partition(qualified_name(relation));
     PG_RETURN_VOID();
 }
 

@@ -201,45 +201,34 @@ DP_FUNCTION(dp_total_text_bool) {
 
 // ---- making them ---------------------------------------------------------------------------------------------------
 
-namespace {
-// Holds what all have in common while they are made.
-struct Maker {
-    border::Spi spi;
-    const char *library;
-};
-} // namespace
+// Runs a statement of the script of the extension, as a member of which it makes what it makes.
+static void run_statement(const char *sql) {
+    const border::Spi spi = border::Spi::connect();
+    spi.run(sql, false);
+    spi.finish();
+}
 
-static void make(const Maker &maker, const char *signature, Oid result, char volatility, const char *symbol,
+static void make(const char *library, const char *signature, Oid result, char volatility, const char *symbol,
                  const char *what) {
-    maker.spi.run(
-        psprintf(
-            "CREATE OR REPLACE FUNCTION dp_rdr.%s RETURNS %s LANGUAGE C %s STRICT PARALLEL SAFE AS %s, 'dp_total_%s'",
-            signature, format_type_be_qualified(result), volatility == PROVOLATILE_IMMUTABLE ? "IMMUTABLE" : "STABLE",
-            quote_literal_cstr(maker.library), symbol),
-        false);
-    maker.spi.run(psprintf("COMMENT ON FUNCTION dp_rdr.%s IS %s", signature,
-                           quote_literal_cstr(psprintf("%s, NULL instead of an error", what))),
-                  false);
+    run_statement(psprintf("CREATE OR REPLACE FUNCTION dp_rdr.%s RETURNS %s LANGUAGE C %s STRICT PARALLEL SAFE AS %s, "
+                           "'dp_total_%s'; COMMENT ON FUNCTION dp_rdr.%s IS %s",
+                           signature, format_type_be_qualified(result),
+                           volatility == PROVOLATILE_IMMUTABLE ? "IMMUTABLE" : "STABLE", quote_literal_cstr(library),
+                           symbol, signature,
+                           quote_literal_cstr(psprintf("%s, NULL instead of an error", what))));
 }
 
-static const char *text_of_function(HeapTuple function, AttrNumber column) {
-    bool isnull;
-    return TextDatumGetCString(SysCacheGetAttr(PROCOID, function, column, &isnull));
-}
-
-static void make_replacement(const Maker &maker, Oid function) {
+static void make_replacement(const char *library, Oid function) {
     HeapTuple tuple = SearchSysCache1(PROCOID, ObjectIdGetDatum(function));
-    if (!HeapTupleIsValid(tuple))
-        elog(ERROR, "cache lookup failed for function %u", function);
-    auto *row = (Form_pg_proc)GETSTRUCT(tuple);
-    const char *types = TextDatumGetCString(DirectFunctionCall1(oidvectortypes, PointerGetDatum(&row->proargtypes)));
-    make(maker, psprintf("%s(%s)", quote_identifier(NameStr(row->proname)), types), row->prorettype, row->provolatile,
-         text_of_function(tuple, Anum_pg_proc_prosrc), format_procedure(function));
+    bool isnull;
+    const char *symbol = TextDatumGetCString(SysCacheGetAttr(PROCOID, tuple, Anum_pg_proc_prosrc, &isnull));
     ReleaseSysCache(tuple);
+    const char *signature = format_procedure(function);
+    make(library, signature, get_func_rettype(function), func_volatile(function), symbol, signature);
 }
 
 // Has one symbol for all types that are printed without a style. Numbers and labels may be printed otherwise another time.
-static void make_cast(const Maker &maker, const query::TotalCast &cast) {
+static void make_cast(const char *library, const query::TotalCast &cast) {
     const char *from = format_type_be_qualified(cast.from);
     const bool is_stable = cast.from == FLOAT4OID || cast.from == FLOAT8OID || cast.from == ANYENUMOID;
     const char *symbol = cast.from == TEXTOID      ? psprintf("text_%s", cast.function)
@@ -247,31 +236,24 @@ static void make_cast(const Maker &maker, const query::TotalCast &cast) {
                          : cast.from == DATEOID    ? "date_text"
                          : cast.styled()           ? "timestamp_text"
                                                    : "text";
-    make(maker, psprintf("%s(%s%s)", quote_identifier(cast.function), from, cast.styled() ? ", text" : ""), cast.to,
+    make(library, psprintf("%s(%s%s)", quote_identifier(cast.function), from, cast.styled() ? ", text" : ""), cast.to,
          is_stable ? PROVOLATILE_STABLE : PROVOLATILE_IMMUTABLE, symbol,
          psprintf("cast of %s to %s", format_type_be(cast.from), format_type_be(cast.to)));
 }
 
 // Runs in the script of the extension, whose members they become. Each has the name and the arguments of its built-in, or of the cast.
 DP_FUNCTION(dp_make_total_functions) {
-    HeapTuple self = SearchSysCache1(PROCOID, ObjectIdGetDatum(fcinfo->flinfo->fn_oid));
-    const char *library = text_of_function(self, Anum_pg_proc_probin);
-    ReleaseSysCache(self);
-    const Maker maker = {border::Spi::connect(), library};
+    const char *library = TextDatumGetCString(PG_GETARG_DATUM(0));
     for (int i = 0; query::total_function(i) != nullptr; i++)
         if (query::total_function(i)->how == query::Total::replaced)
-            make_replacement(maker, query::total_function(i)->function);
+            make_replacement(library, query::total_function(i)->function);
     for (int i = 0; query::total_cast(i) != nullptr; i++)
-        make_cast(maker, *query::total_cast(i));
-    maker.spi.finish();
+        make_cast(library, *query::total_cast(i));
     PG_RETURN_VOID();
 }
 
-// Runs a statement of the script of the extension, as a member of which it makes what it makes.
 DP_FUNCTION(dp_run_statement) {
-    const border::Spi spi = border::Spi::connect();
-    spi.run(TextDatumGetCString(PG_GETARG_DATUM(0)), false);
-    spi.finish();
+    run_statement(TextDatumGetCString(PG_GETARG_DATUM(0)));
     PG_RETURN_VOID();
 }
 
