@@ -31,13 +31,16 @@ template <class F> bool visit_node(Node *node, void *context) {
 
 // Shows the nodes of an expression, and of queries in it, to see(node, level), a Step. Returns whether that said stop. flags: of
 // query_tree_walker().
-template <class F> bool visit(Node *expression, F see, int flags = 0) {
+template <class F> bool visit(Node *expression, int flags, F see) {
     Visit<F> all = {see, 0, flags};
     return visit_node<F>(expression, &all);
 }
+template <class F> bool visit(Node *expression, F see) {
+    return visit(expression, 0, see);
+}
 
 // Shows what stands in a query: that is of level 0.
-template <class F> bool visit_query(Query *query, F see, int flags = 0) {
+template <class F> bool visit_query(Query *query, int flags, F see) {
     Visit<F> all = {see, 0, flags};
     return walk_query(query, visit_node<F>, &all, flags);
 }
@@ -63,9 +66,12 @@ template <class F> Node *change_node(Node *node, void *context) {
 }
 
 // Returns an expression, and queries in it, with put(node, level) for a node. Null there: the node with its parts changed.
-template <class F> Node *change(Node *expression, F put, int flags = 0) {
+template <class F> Node *change(Node *expression, int flags, F put) {
     Visit<F> all = {put, 0, flags};
     return change_node<F>(expression, &all);
+}
+template <class F> Node *change(Node *expression, F put) {
+    return change(expression, 0, put);
 }
 
 } // namespace dp::border

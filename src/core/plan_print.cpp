@@ -110,9 +110,10 @@ struct Printer {
         const char *before, *between, *behind;
     };
     static constexpr Frame frames[] = {
-        {Op::conjunction, "(", " AND ", ")"},     {Op::disjunction, "(", " OR ", ")"}, {Op::negation, "(NOT ", "", ")"},
-        {Op::coalesce, "COALESCE(", ", ", ")"},   {Op::greatest, "GREATEST(", ", ", ")"}, {Op::least, "LEAST(", ", ", ")"},
-        {Op::nullif, "NULLIF(", ", ", ")"},       {Op::distinct, "(", " IS DISTINCT FROM ", ")"}};
+        {Op::conjunction, "(", " AND ", ")"},   {Op::disjunction, "(", " OR ", ")"},
+        {Op::negation, "(NOT ", "", ")"},       {Op::coalesce, "COALESCE(", ", ", ")"},
+        {Op::greatest, "GREATEST(", ", ", ")"}, {Op::least, "LEAST(", ", ", ")"},
+        {Op::nullif, "NULLIF(", ", ", ")"},     {Op::distinct, "(", " IS DISTINCT FROM ", ")"}};
 
     std::vector<Piece> pieces_of(const Expression &expression, const std::vector<std::size_t> &begins, std::size_t i) {
         const Node &node = expression[i];
@@ -185,14 +186,16 @@ struct Printer {
         if (!plan.sources[source].columns.empty())
             return printed_rows(source);
         if (!plan.sources[source].people.empty())
-            return "(" + Printer(plan.sources[source].people.front(), words.utf8).printed_people() + ") AS " + alias_of(source);
+            return "(" + Printer(plan.sources[source].people.front(), words.utf8).printed_people() + ") AS " +
+                   alias_of(source);
         return words.printed(plan.sources[source].name) + (aliased ? " AS " + alias_of(source) : "");
     }
 
     std::string printed_exists(const Exists &exists) {
-        std::string text = exists.negated ? "(NOT EXISTS (SELECT FROM " : "EXISTS (SELECT FROM ";
+        std::vector<std::string> sources;
         for (std::uint32_t i = 0; i < exists.count; i++)
-            text += (i > 0 ? ", " : "") + printed_source(exists.first + i);
+            sources.push_back(printed_source(exists.first + i));
+        std::string text = (exists.negated ? "(NOT EXISTS (SELECT FROM " : "EXISTS (SELECT FROM ") + list_of(sources);
         if (!exists.condition.empty())
             text += " WHERE " + printed_expression(exists.condition);
         text += exists.negated ? "))" : ")";
@@ -209,12 +212,10 @@ struct Printer {
             const std::string right = std::move(items.back());
             items.pop_back();
             const std::string on = item.on.empty() ? "true" : printed_expression(item.on);
-            items.back() = "(" + items.back() + (item.kind == Item::left ? " LEFT" : "") + " JOIN " + right + " ON " + on + ")";
+            items.back() =
+                "(" + items.back() + (item.kind == Item::left ? " LEFT" : "") + " JOIN " + right + " ON " + on + ")";
         }
-        std::string text = " FROM ";
-        for (std::size_t i = 0; i < items.size(); i++)
-            text += (i > 0 ? ", " : "") + items[i];
-        return text;
+        return " FROM " + list_of(items);
     }
 
     // WHERE, with the sub-SELECTs that are conditions.
@@ -225,10 +226,7 @@ struct Printer {
         for (const Exists &exists : plan.exists)
             if (!exists.is_value)
                 conditions.push_back(printed_exists(exists));
-        std::string text;
-        for (std::size_t i = 0; i < conditions.size(); i++)
-            text += (i > 0 ? " AND " : " WHERE ") + conditions[i];
-        return text;
+        return conditions.empty() ? "" : " WHERE " + list_of(conditions, " AND ");
     }
 
     std::string printed_filter(const Expression &filter) {
@@ -258,10 +256,10 @@ struct Printer {
                (plan.per_person->where.empty() ? "" : " HAVING " + printed_expression(plan.per_person->where));
     }
 
-    static std::string list_of(const std::vector<std::string> &texts) {
+    static std::string list_of(const std::vector<std::string> &texts, const char *between = ", ") {
         std::string text;
         for (std::size_t i = 0; i < texts.size(); i++)
-            text += (i > 0 ? ", " : "") + texts[i];
+            text += (i > 0 ? between : "") + texts[i];
         return text;
     }
 
@@ -287,25 +285,24 @@ struct Printer {
         const std::string filter = printed_filter(measure.filter);
         const std::string arguments = printed_arguments(measure);
         if (measure.kind == Kind::quantile && measure.fraction > 0 && measure.fraction < fraction_one)
-            return "percentile_disc(" + printed_fraction(measure.fraction) + ") WITHIN GROUP (ORDER BY " + arguments + ")" +
-                   filter;
-        const std::string_view name = measure.kind != Kind::quantile ? names_of_kinds[static_cast<std::size_t>(measure.kind)]
-                                      : measure.fraction == 0        ? "min"
-                                                                     : "max";
+            return "percentile_disc(" + printed_fraction(measure.fraction) + ") WITHIN GROUP (ORDER BY " + arguments +
+                   ")" + filter;
+        const std::string_view name = measure.kind != Kind::quantile
+                                          ? names_of_kinds[static_cast<std::size_t>(measure.kind)]
+                                      : measure.fraction == 0 ? "min"
+                                                              : "max";
         return std::string(name) + "(" + arguments + ")" + filter;
     }
 
     std::string printed_plan() {
         std::vector<std::string> keys, outputs;
         for (const Expression &key : plan.keys)
-            keys.push_back(key.size() == 1 && key.front().op == Op::constant
-                               ? words.printed_constant(key.front(), true)
-                               : printed_expression(key));
+            keys.push_back(key.size() == 1 && key.front().op == Op::constant ? words.printed_constant(key.front(), true)
+                                                                             : printed_expression(key));
         outputs = keys;
         for (const Measure &measure : plan.measures)
             outputs.push_back(printed_measure(measure));
-        return "SELECT " + list_of(outputs) +
-               printed_from() + printed_where() +
+        return "SELECT " + list_of(outputs) + printed_from() + printed_where() +
                (keys.empty() ? "" : " GROUP BY " + list_of(keys));
     }
 };

@@ -1,6 +1,6 @@
 #include "keeper/message.hpp"
 
-#include "query/names.hpp"
+#include "query/parse.hpp"
 
 // ---- records of messages: their members in the order in which they are sent -------------------------------------------
 

@@ -18,4 +18,13 @@ std::optional<privacy::Aggregate> measure_of(Oid function);
 Oid plain_aggregate(const Aggref *call);
 UnitAggregate unit_aggregate(const Aggref *call);
 
+// Returns true for an aggregate of two columns that is answered: corr(y, x) and the like (formulas.md, 8.10).
+bool takes_two_columns(const Aggref *call);
+
+// The argument of such a call is the point that y and x make: NULL where either of them is, and one node wherever an argument is. Nobody
+// can write it, since point() is on no list of what may touch a row (query/total); it cannot fail.
+Node *joint_argument(Node *y, Node *x);
+// y and x; NIL: it is another argument.
+List *joint_parts(Node *argument);
+
 } // namespace dp::query

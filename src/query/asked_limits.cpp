@@ -11,18 +11,14 @@ namespace dp::query {
 
 // ---- limits --------------------------------------------------------------------------------------------------------
 
-[[noreturn]] static void refuse_limit(int value, const char *name) {
-    refuse_value(psprintf("%s must be between 1 and %d, not %d", name, catalog::max_declared_rows, value),
-                 psprintf("It is how many of one person's %s count in full: %s => 20, for instance.",
-                          strcmp(name, "max_groups") == 0           ? "groups"
-                          : strcmp(name, "max_rows_per_group") == 0 ? "rows in each group"
-                                                                    : "rows",
-                          name));
-}
-
 int checked_limit(int value, const char *name) {
     if (value < 1 || value > catalog::max_declared_rows)
-        refuse_limit(value, name);
+        refuse_value(psprintf("%s must be between 1 and %d, not %d", name, catalog::max_declared_rows, value),
+                     psprintf("It is how many of one person's %s count in full: %s => 20, for instance.",
+                              strcmp(name, "max_groups") == 0           ? "groups"
+                              : strcmp(name, "max_rows_per_group") == 0 ? "rows in each group"
+                                                                        : "rows",
+                              name));
     return value;
 }
 
@@ -154,14 +150,16 @@ bool are_unit_of_people(const Source &source, const List *columns) {
     ListCell *cell;
     foreach (cell, source.people->per_unit->unit)
         numbers = lappend_int(numbers, column_number(source.varno, static_cast<AttrNumber>(lfirst_int(cell))));
-    return columns != NIL && list_difference_int(numbers, columns) == NIL && list_difference_int(columns, numbers) == NIL;
+    return columns != NIL && list_difference_int(numbers, columns) == NIL &&
+           list_difference_int(columns, numbers) == NIL;
 }
 
 // ---- columns of tables ----------------------------------------------------------------------------------------------
 
 bool is_table_column(const Leaf *leaf, Node *node) {
     const Source *source = IsA(node, Var) ? source_of(leaf, static_cast<int>(castNode(Var, node)->varno)) : nullptr;
-    return IsA(node, Var) && castNode(Var, node)->varno != unit_varno && (source == nullptr || source->people == nullptr);
+    return IsA(node, Var) && castNode(Var, node)->varno != unit_varno &&
+           (source == nullptr || source->people == nullptr);
 }
 
 Var *argument_column(const Leaf *leaf, Node *argument) {

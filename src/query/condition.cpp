@@ -6,7 +6,6 @@
 #include "border/scope.hpp"
 #include "border/walk.hpp"
 #include "catalog/foreign_code.hpp"
-#include "query/names.hpp"
 #include "query/parse.hpp"
 #include "query/hints.hpp"
 #include "query/interval_marks.hpp"

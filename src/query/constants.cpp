@@ -155,7 +155,7 @@ static bool is_of_time(Oid type) {
 
 // Finds a time that is not written in the text as its value would be.
 static bool finds_loose_time(Query *query, const char *text) {
-    return border::visit_query(query, [=](Node *node, Index) {
+    return border::visit_query(query, QTW_IGNORE_JOINALIASES, [=](Node *node, Index) {
         auto *value = reinterpret_cast<Const *>(node);
         if (!IsA(node, Const) || value->constisnull || !is_of_time(value->consttype))
             return border::Step::in;
@@ -165,7 +165,7 @@ static bool finds_loose_time(Query *query, const char *text) {
         const char *spelled = quote_literal_cstr(OidOutputFunctionCall(output, value->constvalue));
         const bool as_written = value->location >= 0 && strncmp(text + value->location, spelled, strlen(spelled)) == 0;
         return as_written ? border::Step::in : border::Step::stop;
-    }, QTW_IGNORE_JOINALIASES);
+    });
 }
 
 // ---- what may be evaluated without a row ---------------------------------------------------------------------------

@@ -155,9 +155,7 @@ struct Opened {
     int source, nsources;
     Node *where; // of the sub-SELECT
     Node *test;  // x op y of IN; null for EXISTS
-    Node *condition() const {
-        return make_and_qual(copied(where), copied(test));
-    }
+    Node *condition() const { return make_and_qual(copied(where), copied(test)); }
 };
 } // namespace
 

@@ -279,64 +279,59 @@ static From fold_people(Fold *fold, const Level *below, int index) {
     return fold_source(fold, InvalidOid, nullptr, index, people_query(own.query, &folded, entry->eref->colnames));
 }
 
-static From fold_item(const RangeTblRef *ref, bool nullable, void *context) {
-    check_stack_depth();
-    auto *fold = static_cast<Fold *>(context);
-    const Level *level = fold->level;
-    auto *entry = rt_fetch(ref->rtindex, level->query->rtable);
-    if (entry->lateral)
-        refuse_part("LATERAL", "Join restricted views by equalities of their columns.", fold->source, fold->location);
-    Oid view = catalog::expanded_facade(entry);
-    if (!OidIsValid(view))
-        view = expanded_public_view(entry);
-    if (OidIsValid(view)) {
-        fold->all->views.add(level->query, entry, entry->subquery);
-        return fold_source(fold, view, nullptr, ref->rtindex);
-    }
-    if (is_public_source(entry, fold->source))
-        return fold_source(fold, entry->relid, nullptr, ref->rtindex);
-    const Level below = query_of(entry, level);
-    const bool has_people = below.query != nullptr && aggregates(below.query) && reads_rows(&below) && has_rows_of_units(&below);
-    if (!has_people && is_passed(fold, entry))
-        return fold_passed(fold, ref->rtindex);
-    Fold inner = *fold;
-    inner.name = fold->name != nullptr ? fold->name : entry->eref->aliasname;
-    CommonTableExpr *cte = nullptr;
-    if (entry->rtekind == RTE_CTE) {
-        const Level *owner = nullptr;
-        cte = find_cte(entry, level, &owner);
-        if (cte == nullptr)
-            refuse_other(fold);
-        if (cte->cterecursive)
-            refuse_part("WITH RECURSIVE", "Aggregate over the restricted view alone.", fold->source, cte->location);
-        inner.dropped = inner.dropped && --cte->cterefcount == 0;
-    }
-    Query *query = below.query;
-    if (has_people) {
-        const From from = fold_people(&inner, &below, ref->rtindex);
-        fold->places = inner.places;
-        if (cte != nullptr && inner.dropped)
-            forget_query(cte);
-        return from;
-    }
-    if (query != nullptr && aggregates(query) && reads_rows(&below))
-        refuse_part("a join with a sub-SELECT that aggregates people together",
-                    "Group it by the columns that name a person as well; or ask both by themselves, and join the answers.",
-                    fold->source, fold->location);
-    if (query == nullptr ||
-        aggregates(query)) // the rows are in an entry that a rule has left behind, or in another item
-        refuse_other(fold);
+// Goes on below a sub-SELECT that projects, filters and joins.
+static From fold_below(Fold *fold, Fold *inner, const Level *below, int index, bool nullable) {
+    Query *query = below->query;
     check_projection(query, fold->source);
     List *places = NIL;
-    From from = fold_items(&below, &inner, &places);
+    From from = fold_items(below, inner, &places);
     bool sublinks = false; // shape refuses those that are used and have no other form than theirs
-    Place *place = add_place(fold, ref->rtindex);
-    Node *columns = with_own_values(reinterpret_cast<Node *>(query->targetList), &below, fold->all->level);
+    Place *place = add_place(fold, index);
+    Node *columns = with_own_values(reinterpret_cast<Node *>(query->targetList), below, fold->all->level);
     (void)fold_sub_selects(columns, fold->all);
     place->columns = reinterpret_cast<List *>(put_in_place(columns, query, places, fold->source, &sublinks));
     if (nullable)
         check_nullable(fold, place->columns);
-    fold->all->views.add(level->query, entry, query);
+    fold->all->views.add(fold->level->query, rt_fetch(index, fold->level->query->rtable), query);
+    return from;
+}
+
+static From fold_item(const RangeTblRef *ref, bool nullable, void *context) {
+    check_stack_depth();
+    auto *fold = static_cast<Fold *>(context);
+    const Level *level = fold->level, *owner = nullptr;
+    const RangeTblEntry *entry = rt_fetch(ref->rtindex, level->query->rtable);
+    if (entry->lateral)
+        refuse_part("LATERAL", "Join restricted views by equalities of their columns.", fold->source, fold->location);
+    const Oid source = source_of_entry(entry);
+    if (OidIsValid(source)) {
+        if (entry->rtekind == RTE_SUBQUERY)
+            fold->all->views.add(level->query, entry, entry->subquery);
+        return fold_source(fold, source, nullptr, ref->rtindex);
+    }
+    const Level below = query_of(entry, level);
+    const bool grouped = below.query != nullptr && aggregates(below.query);
+    const bool has_people = grouped && reads_rows(&below) && has_rows_of_units(&below);
+    if (!has_people && is_passed(fold, entry))
+        return fold_passed(fold, ref->rtindex);
+    CommonTableExpr *cte = entry->rtekind == RTE_CTE ? find_cte(entry, level, &owner) : nullptr;
+    if (cte != nullptr && cte->cterecursive)
+        refuse_part("WITH RECURSIVE", "Aggregate over the restricted view alone.", fold->source, cte->location);
+    refuse_if(grouped && !has_people && reads_rows(&below), "a join with a sub-SELECT that aggregates people together",
+              "Group it by the columns that name a person as well; or ask both by themselves, and join the answers.",
+              fold->source, fold->location);
+    // The rows are in an entry that a rule has left behind, or in another item.
+    if (below.query == nullptr || (grouped && !has_people))
+        refuse_other(fold);
+    Fold inner = *fold;
+    inner.name = fold->name != nullptr ? fold->name : entry->eref->aliasname;
+    inner.dropped = inner.dropped && (cte == nullptr || --cte->cterefcount == 0);
+    if (!has_people)
+        return fold_below(fold, &inner, &below, ref->rtindex, nullable);
+    const From from = fold_people(&inner, &below, ref->rtindex);
+    fold->places = inner.places;
+    if (cte != nullptr && inner.dropped)
+        forget_query(cte);
     return from;
 }
 

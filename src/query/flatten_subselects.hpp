@@ -9,13 +9,13 @@ namespace dp::query {
 
 // The facades stand as varno 1, 2, ... in the items, the condition and all that on_facades has seen.
 struct Folded {
-    const Level *level;        // at which the answer will stand, with what the statement evaluates for it (query/own_values)
-    List *facades;             // oid: of the varnos; InvalidOid: a sub-SELECT with rows of units, or rows that are passed
-    List *people;              // Query *: these, as they stand in the leaf (query/leaf_from); null: a facade
-    List *names;               // char *: what the level calls them; null: by their own names
-    List *rows;                // RangeTblEntry *: of a leaf, where rows are passed in place of a facade (query/passed_rows); or null
-    List *with;                // CommonTableExpr *: where these come from
-    List *items;               // of FROM (query/from)
+    const Level *level; // at which the answer will stand, with what the statement evaluates for it (query/own_values)
+    List *facades;      // oid: of the varnos; InvalidOid: a sub-SELECT with rows of units, or rows that are passed
+    List *people;       // Query *: these, as they stand in the leaf (query/leaf_from); null: a facade
+    List *names;        // char *: what the level calls them; null: by their own names
+    List *rows;  // RangeTblEntry *: of a leaf, where rows are passed in place of a facade (query/passed_rows); or null
+    List *with;  // CommonTableExpr *: where these come from
+    List *items; // of FROM (query/from)
     Node *condition;           // what has been filtered on the way, and ON of inner joins; or null
     List *places;              // what the entries of the level's range table are (query/flatten_subselects.cpp)
     border::PassedViews views; // on the way; not read, their permissions are checked
@@ -37,6 +37,10 @@ Folded fold_level(const Level *level, ParseState *source);
 
 // 54001: too many parts, once references to an entry become what its columns are. columns: TargetEntry *.
 void check_opened(Node *node, int index, List *columns, ParseState *source);
+
+// 0A000: a leaf of a statement that has sub-SELECTs with rows of units names something of a query around it; also where the level above
+// leaves that out.
+void refuse_outer(Query *leaf, ParseState *source);
 
 // 0A000: a window function over the rows of a facade.
 void refuse_window(const Query *query, ParseState *source);

@@ -37,9 +37,8 @@ static From inner_join(const JoinExpr *join, bool nullable, const FromReader &re
 
 static From several(const FromExpr *from, bool nullable, const FromReader &reader) {
     From all = {NIL, nullptr};
-    ListCell *cell;
-    foreach (cell, from->fromlist) {
-        From one = read_from(static_cast<Node *>(lfirst(cell)), nullable, reader);
+    for (auto *item : border::each<Node>(from->fromlist)) {
+        const From one = read_from(item, nullable, reader);
         all.items = list_concat(all.items, one.items);
         all.where = make_and_qual(all.where, one.where);
     }
@@ -173,8 +172,9 @@ static From read_item(const RangeTblRef *ref, bool nullable, void *context) {
     const RangeTblEntry *entry = rt_fetch(ref->rtindex, reading->query->rtable);
     if (is_people(entry)) {
         check_sources(leaf->nsources + 1);
-        leaf->sources[leaf->nsources++] = Source{
-            InvalidOid, ref->rtindex, false, nullable, false, InvalidOid, nullptr, read_people(entry->subquery, reading->source)};
+        leaf->sources[leaf->nsources++] =
+            Source{InvalidOid, ref->rtindex, false,   nullable,
+                   false,      InvalidOid,   nullptr, read_people(entry->subquery, reading->source)};
         return From{list_make1(copyObject(const_cast<RangeTblRef *>(ref))), nullptr};
     }
     const bool passed = !reading->single && is_passed_rows(entry);
@@ -193,9 +193,14 @@ static From read_item(const RangeTblRef *ref, bool nullable, void *context) {
     if (is_public && !passed && !entry->inh)
         refuse_part("ONLY", only_remedy, reading->source, -1);
     check_sources(leaf->nsources + 1);
-    leaf->sources[leaf->nsources++] = Source{
-        entry->relid,          ref->rtindex, is_public, nullable, false, border::permission_of(reading->query, entry).role,
-        passed ? entry : nullptr, nullptr};
+    leaf->sources[leaf->nsources++] = Source{entry->relid,
+                                             ref->rtindex,
+                                             is_public,
+                                             nullable,
+                                             false,
+                                             border::permission_of(reading->query, entry).role,
+                                             passed ? entry : nullptr,
+                                             nullptr};
     return From{list_make1(reference_to(ref->rtindex)), nullptr};
 }
 

@@ -31,8 +31,8 @@ static bool leads_to_facade(Query *query) {
     check_stack_depth();
     return border::visit(reinterpret_cast<Node *>(query), [](Node *node, Index) {
         for (auto *entry : border::each<RangeTblEntry>(IsA(node, Query) ? castNode(Query, node)->rtable : NIL))
-            if (reads_view(entry) && (OidIsValid(catalog::table_of_facade(entry->relid)) ||
-                                      leads_to_facade(view_query(entry->relid))))
+            if (reads_view(entry) &&
+                (OidIsValid(catalog::table_of_facade(entry->relid)) || leads_to_facade(view_query(entry->relid))))
                 return border::Step::stop;
         return border::Step::in;
     });
@@ -83,8 +83,8 @@ General *find_facades(const Query *query, ParseState *source) {
 
 bool is_general(const General *general) {
     return general->facades != NIL && border::visit(reinterpret_cast<Node *>(general->query), [](Node *node, Index) {
-        return IsA(node, Query) && aggregates(castNode(Query, node)) ? border::Step::stop : border::Step::in;
-    });
+               return IsA(node, Query) && aggregates(castNode(Query, node)) ? border::Step::stop : border::Step::in;
+           });
 }
 
 // ---- functions -----------------------------------------------------------------------------------------------------

@@ -11,7 +11,6 @@
 #include "query/aggregate_table.hpp"
 #include "query/distinct.hpp"
 #include "query/from.hpp"
-#include "query/two_columns.hpp"
 #include "query/limits.hpp"
 #include "query/make.hpp"
 #include "query/interval_marks.hpp"
@@ -88,8 +87,9 @@ static const Source *source_of_columns(const Leaf *leaf, const List *columns) {
 static const char *count_of_any_units(const Leaf *leaf) {
     for (int i = 0; i < leaf->nsources; i++) {
         const Source &source = leaf->sources[i];
-        const char *people =
-            source.is_public || source.tested || source.people != nullptr ? nullptr : count_of_units_now(source.relation, alias_of(leaf, source));
+        const char *people = source.is_public || source.tested || source.people != nullptr
+                                 ? nullptr
+                                 : count_of_units_now(source.relation, alias_of(leaf, source));
         if (people != nullptr)
             return people;
     }
@@ -101,7 +101,7 @@ static const Source *source_of_units(const Leaf *leaf, const List *columns) {
     const Source *source = source_of_columns(leaf, columns);
     if (source == nullptr || source->is_public)
         return nullptr;
-    return source->people != nullptr ? (are_unit_of_people(*source, columns) ? source : nullptr)
+    return source->people != nullptr                    ? (are_unit_of_people(*source, columns) ? source : nullptr)
            : count_units_now(source->relation, columns) ? source
                                                         : nullptr;
 }
@@ -303,15 +303,14 @@ static Output output_of(const Leaf *leaf, const Met &met, const TargetEntry *tar
 // interval: one measure, one price, one draw.
 static void add_outputs(Leaf *leaf, const Query *query, ParseState *source) {
     Met met = {Distinct::none(), Distinct::none(), Distinct::none()};
-    ListCell *cell;
-    foreach (cell, query->targetList) {
+    for (auto *target : border::each<TargetEntry>(query->targetList)) {
         Part part;
-        Node *call = aggregate_of(reinterpret_cast<Node *>(lfirst_node(TargetEntry, cell)->expr), &part);
+        Node *call = aggregate_of(reinterpret_cast<Node *>(target->expr), &part);
         if (IsA(call, Aggref))
             add_argument(leaf, &met, castNode(Aggref, call), source);
     }
-    foreach (cell, query->targetList) {
-        auto *node = reinterpret_cast<Node *>(lfirst_node(TargetEntry, cell)->expr);
+    for (auto *target : border::each<TargetEntry>(query->targetList)) {
+        auto *node = reinterpret_cast<Node *>(target->expr);
         Part part = Part::value;
         Node *call = aggregate_of(node, &part);
         if (part != Part::value && !IsA(call, Aggref))

@@ -1,7 +1,5 @@
 #include "query/hints.hpp"
 
-#include "query/total_table.hpp"
-
 namespace dp::query {
 
 void refuse_part(const char *part, const char *remedy, ParseState *source, int location) {

@@ -22,6 +22,9 @@ extern const char interval_remedy[];
 // For a function that may not be applied to columns.
 const char *function_remedy(Oid function);
 
+// For a function that is refused.
+inline constexpr char total_hint[] =
+    "SELECT * FROM dp_rdr.total_functions() shows what may be applied to columns, besides comparisons.";
 // In one line: many clients show neither DETAIL nor HINT.
 inline constexpr char private_rows[] =
     "rows of a restricted view are private: ask count(*), sum(x), avg(x) ..., or dp_about('view')";
@@ -39,17 +42,19 @@ inline constexpr char other_distinct_remedy[] = "Leave it out. Different values 
                                                 "added up: SELECT sum(x) FROM (SELECT x FROM ... GROUP BY x) g.";
 inline constexpr char row_remedy[] =
     "Different pairs are counted as one text: count(DISTINCT x::text || ' ' || y::text), where neither is NULL.";
-inline constexpr char join_remedy[] =
-    "Ask the controller to declare the other table by dp_set_public(), if nothing in it comes from people; or aggregate "
-    "over the restricted view alone, GROUP BY what joins it, and join the answer.";
+inline constexpr char join_remedy[] = "Ask the controller to declare the other table by dp_set_public(), if nothing in "
+                                      "it comes from people; or aggregate "
+                                      "over the restricted view alone, GROUP BY what joins it, and join the answer.";
 inline constexpr char person_rows_remedy[] =
-    "Aggregate over the restricted view alone, GROUP BY what joins it, and join the answer. Values may be compared: x IN "
+    "Aggregate over the restricted view alone, GROUP BY what joins it, and join the answer. Values may be compared: x "
+    "IN "
     "(SELECT ...). Or ask the controller to declare whose rows they are, with dp_set_unit().";
 inline constexpr char outer_remedy[] = "GROUP BY the column in a query of its own, and join its answer.";
 inline constexpr char only_remedy[] = "A public table is read with all of its parts: leave ONLY out.";
 inline constexpr char subselect_remedy[] = "Ask for its result first, and write that as constants: x IN (1, 2, 3).";
 inline constexpr char correlated_remedy[] =
-    "Join what it reads, and compare with its column: FROM v JOIN (SELECT k, avg(x) AS a FROM v GROUP BY k) t USING (k) "
+    "Join what it reads, and compare with its column: FROM v JOIN (SELECT k, avg(x) AS a FROM v GROUP BY k) t USING "
+    "(k) "
     "WHERE v.x > t.a. A public table is joined by its key: FROM v JOIN p USING (k) WHERE v.x > p.a.";
 inline constexpr char exists_remedy[] =
     "EXISTS and IN (SELECT ...) stand in WHERE, in GROUP BY, in what is aggregated, "

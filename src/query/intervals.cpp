@@ -44,9 +44,8 @@ static Node *seconds_of_constant(Const *interval) {
 // NIL: of one of them nobody knows.
 static List *seconds_of_all(const List *intervals, const Stand &stand) {
     List *all = NIL;
-    ListCell *cell;
-    foreach (cell, intervals) {
-        Node *seconds = seconds_of(static_cast<Node *>(lfirst(cell)), stand);
+    for (auto *interval : border::each<Node>(intervals)) {
+        Node *seconds = seconds_of(interval, stand);
         if (seconds == nullptr)
             return NIL;
         all = lappend(all, seconds);
@@ -84,9 +83,8 @@ static Node *seconds_of_case(const CaseExpr *choice, const Stand &stand) {
     auto *seconds = flat_copy(choice);
     seconds->casetype = NUMERICOID;
     seconds->args = NIL;
-    ListCell *cell;
-    foreach (cell, choice->args) {
-        auto *when = flat_copy(lfirst_node(CaseWhen, cell));
+    for (auto *arm : border::each<CaseWhen>(choice->args)) {
+        auto *when = flat_copy(arm);
         when->result = reinterpret_cast<Expr *>(seconds_of(reinterpret_cast<Node *>(when->result), stand));
         if (when->result == nullptr)
             return nullptr;
@@ -128,7 +126,8 @@ static AttrNumber number_of_column(Query *below, Node *expression) {
             return target->resno;
         last = static_cast<AttrNumber>(last + (target->resjunk ? 0 : 1));
     }
-    auto *shown = makeTargetEntry(reinterpret_cast<Expr *>(expression), last + 1, psprintf("seconds_%d", last + 1), false);
+    auto *shown =
+        makeTargetEntry(reinterpret_cast<Expr *>(expression), last + 1, psprintf("seconds_%d", last + 1), false);
     below->targetList = list_insert_nth(below->targetList, last, shown);
     ListCell *cell;
     foreach (cell, below->targetList)

@@ -77,11 +77,7 @@ void add_from(Query *leaf, const Folded *folded, const Query *query) {
 // ---- sub-SELECTs with rows of units -----------------------------------------------------------------------------------
 
 static bool is_taken(const char *name, const List *taken) {
-    ListCell *cell;
-    foreach (cell, taken)
-        if (strcmp(strVal(lfirst(cell)), name) == 0)
-            return true;
-    return false;
+    return list_member(taken, makeString(const_cast<char *>(name)));
 }
 
 // Its own, or one that no column has.
@@ -126,9 +122,9 @@ void check_opened_people(const Query *query, const Folded *folded, ParseState *s
     ListCell *cell;
     foreach (cell, folded->people)
         if (lfirst(cell) != nullptr)
-            check_opened(reinterpret_cast<Node *>(
-                             list_make3(query->targetList, query->havingQual, query->jointree->quals)),
-                         foreach_current_index(cell) + 1, lfirst_node(Query, cell)->targetList, source);
+            check_opened(
+                reinterpret_cast<Node *>(list_make3(query->targetList, query->havingQual, query->jointree->quals)),
+                foreach_current_index(cell) + 1, lfirst_node(Query, cell)->targetList, source);
 }
 
 } // namespace dp::query

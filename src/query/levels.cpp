@@ -76,16 +76,15 @@ bool is_cut(const Query *query) {
 // ---- what an entry is ----------------------------------------------------------------------------------------------
 
 // A public table is read with its parts: the leaf says so of all.
-bool is_public_source(const RangeTblEntry *entry, ParseState *source) {
+static bool is_public_source(const RangeTblEntry *entry) {
     if (entry->rtekind != RTE_RELATION || entry->tablesample != nullptr || !catalog::is_public_table(entry->relid))
         return false;
-    if (!entry->inh)
-        refuse_part("ONLY", only_remedy, source, -1);
+    refuse_if(!entry->inh, "ONLY", only_remedy, nullptr, -1);
     return true;
 }
 
 // Stands in a leaf under its own name: whoever may read it need not read the table (query/public_view).
-Oid expanded_public_view(const RangeTblEntry *entry) {
+static Oid expanded_public_view(const RangeTblEntry *entry) {
     Oid view = catalog::expanded_view(entry);
     return OidIsValid(view) && catalog::public_view(view) != nullptr ? view : InvalidOid;
 }
@@ -94,7 +93,7 @@ Oid source_of_entry(const RangeTblEntry *entry) {
     Oid source = catalog::expanded_facade(entry);
     if (!OidIsValid(source))
         source = expanded_public_view(entry);
-    return OidIsValid(source) ? source : is_public_source(entry, nullptr) ? entry->relid : InvalidOid;
+    return OidIsValid(source) ? source : is_public_source(entry) ? entry->relid : InvalidOid;
 }
 
 } // namespace dp::query

@@ -28,11 +28,7 @@ bool has_rows_of_units(const Level *level);
 // Does a SELECT level have rows of a facade in its FROM, or hand them on in a set operation.
 bool reads_rows(const Level *level);
 
-// Whether an entry is a public table. 0A000: ONLY.
-bool is_public_source(const RangeTblEntry *entry, ParseState *source);
-// The view of a public table that an entry has become; else InvalidOid.
-Oid expanded_public_view(const RangeTblEntry *entry);
-// The facade, public table or view of one that an entry of a sub-SELECT is; InvalidOid: it is none.
+// The facade, public table or view of one that an entry of a sub-SELECT is; InvalidOid: it is none. 0A000: ONLY.
 Oid source_of_entry(const RangeTblEntry *entry);
 
 } // namespace dp::query

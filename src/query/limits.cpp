@@ -11,6 +11,11 @@ static void refuse_limit(const char *what, int limit, const char *unit, const ch
     refuse_size(what, remedy, psprintf("The limit for a query on a restricted view is %d %s.", limit, unit));
 }
 
+static void check_size(int n, int most, const char *what, const char *unit, const char *remedy) {
+    if (n > most)
+        refuse_limit(what, most, unit, remedy);
+}
+
 static void refuse_text() {
     refuse_limit("the query is too long", max_text, "bytes", "Ask in several queries, or write shorter constants.");
 }
@@ -30,15 +35,13 @@ void check_text(const char *text) {
 }
 
 void check_outputs(int outputs) {
-    if (outputs > max_outputs)
-        refuse_limit("the query has too many group keys and aggregates", max_outputs, "of them together",
-                     "Ask for fewer at a time; GROUP BY gives many counts for the price of one.");
+    check_size(outputs, max_outputs, "the query has too many group keys and aggregates", "of them together",
+               "Ask for fewer at a time; GROUP BY gives many counts for the price of one.");
 }
 
 void check_unit_columns(int columns) {
-    if (columns > max_outputs)
-        refuse_limit("the query has too many aggregates and columns of one person's rows", max_outputs, "of them",
-                     "Ask for fewer at a time.");
+    check_size(columns, max_outputs, "the query has too many aggregates and columns of one person's rows", "of them",
+               "Ask for fewer at a time.");
 }
 
 void check_compared(int columns) {
@@ -48,60 +51,53 @@ void check_compared(int columns) {
 }
 
 void check_sources(int sources) {
-    if (sources > max_sources)
-        refuse_limit("the query joins too many tables", max_sources, "of them", "Join fewer at a time.");
+    check_size(sources, max_sources, "the query joins too many tables", "of them", "Join fewer at a time.");
 }
 
 void check_joined(int columns) {
-    if (columns > max_columns)
-        refuse_limit("the query names too many columns of the tables that it joins", max_columns, "of all of them",
-                     "Name fewer columns at a time.");
+    check_size(columns, max_columns, "the query names too many columns of the tables that it joins", "of all of them",
+               "Name fewer columns at a time.");
 }
 
 void check_public_columns(int columns) {
-    if (columns > max_public_columns)
-        refuse_limit("the query names too many columns of public tables that may be long", max_public_columns,
-                     "of them", "Name fewer columns at a time.");
+    check_size(columns, max_public_columns, "the query names too many columns of public tables that may be long",
+               "of them", "Name fewer columns at a time.");
 }
 
 void check_columns(int columns) {
-    if (columns > max_columns)
-        refuse_limit("the risk of the query takes too many columns", max_columns,
-                     "columns of keys, arguments and filters", "Ask for fewer aggregates at a time.");
+    check_size(columns, max_columns, "the risk of the query takes too many columns",
+               "columns of keys, arguments and filters", "Ask for fewer aggregates at a time.");
 }
 
 void check_sums(int columns) {
-    if (columns > max_columns)
-        refuse_limit("the query has too many group keys and aggregates", max_columns,
-                     "sums and keys: an average takes two sums, a variance three, a covariance four, a correlation six",
-                     "Ask for fewer at a time.");
+    check_size(columns, max_columns, "the query has too many group keys and aggregates",
+               "sums and keys: an average takes two sums, a variance three, a covariance four, a correlation six",
+               "Ask for fewer at a time.");
 }
 
 void check_leaves(int leaves) {
-    if (leaves > max_leaves)
-        refuse_limit("the statement asks too many queries on restricted views", max_leaves, "in one statement",
-                     "Ask them in several statements.");
+    check_size(leaves, max_leaves, "the statement asks too many queries on restricted views", "in one statement",
+               "Ask them in several statements.");
 }
 
 void check_leaf_arguments(int arguments) {
-    if (arguments > max_leaf_arguments)
-        refuse_limit("the query has too many parameters", max_leaf_arguments, "parameters",
-                     "Write constants, or pass an array: = ANY ($1).");
+    check_size(arguments, max_leaf_arguments, "the query has too many parameters", "parameters",
+               "Write constants, or pass an array: = ANY ($1).");
 }
 
 // Lists are no parts; nearly all else is written with a character at least.
 void check_parts(Query *leaf) {
     int parts = 0;
-    border::visit_query(leaf, [&](Node *node, Index) {
+    border::visit_query(leaf, QTW_IGNORE_JOINALIASES, [&](Node *node, Index) {
         if (!IsA(node, List) && ++parts > max_text)
             refuse_text();
         return IsA(node, Query) ? border::Step::past : border::Step::in;
-    }, QTW_IGNORE_JOINALIASES);
+    });
 }
 
 void check_references(Query *leaf, ParamListInfo parameters) {
     int64 bytes = 0;
-    border::visit_query(leaf, [&](Node *node, Index) {
+    border::visit_query(leaf, QTW_IGNORE_JOINALIASES, [&](Node *node, Index) {
         auto *param = reinterpret_cast<const Param *>(node);
         if (!IsA(node, Param) || param->paramkind != PARAM_EXTERN)
             return border::Step::in;
@@ -112,7 +108,7 @@ void check_references(Query *leaf, ParamListInfo parameters) {
             refuse_limit("the query names long parameters too often", max_referenced, "bytes of them",
                          "Name each at fewer places, or write shorter ones.");
         return border::Step::in;
-    }, QTW_IGNORE_JOINALIASES);
+    });
 }
 
 // A constant of any length is one node: 64 bytes of it are a part.

@@ -32,8 +32,8 @@ static bool is_equality(const OpExpr *call, const Var *left, const Var *right) {
 
 // The column of a public source that a comparison is of, below a cast that keeps different values apart; null: it is of another.
 static const Var *public_column(const Leaf *leaf, Node *node) {
-    static const Oid casts[] = {F_INT4_INT2, F_INT8_INT2, F_INT8_INT4, F_NUMERIC_INT2, F_NUMERIC_INT4, F_NUMERIC_INT8,
-                                F_FLOAT8_INT2, F_FLOAT8_INT4, F_TIMESTAMP_DATE};
+    static const Oid casts[] = {F_INT4_INT2,    F_INT8_INT2,   F_INT8_INT4,   F_NUMERIC_INT2,  F_NUMERIC_INT4,
+                                F_NUMERIC_INT8, F_FLOAT8_INT2, F_FLOAT8_INT4, F_TIMESTAMP_DATE};
     for (Oid cast : casts)
         if (IsA(node, FuncExpr) && castNode(FuncExpr, node)->funcid == cast)
             node = static_cast<Node *>(linitial(castNode(FuncExpr, node)->args));
@@ -51,7 +51,8 @@ static bool are_sources(const Leaf *leaf, const Bitmapset *varnos) {
 
 // column = expression, by the operator that values of the column, or of what it is cast to, are told apart by.
 static List *add_determined(const Leaf *leaf, const OpExpr *call, int place, const JoinExpr *on, List *found) {
-    auto *side = static_cast<Node *>(list_nth(call->args, place)), *other = static_cast<Node *>(list_nth(call->args, 1 - place));
+    auto *side = static_cast<Node *>(list_nth(call->args, place)),
+         *other = static_cast<Node *>(list_nth(call->args, 1 - place));
     const Var *column = public_column(leaf, side);
     Bitmapset *by = border::varnos_of(other);
     const Oid family = lookup_type_cache(exprType(side), TYPECACHE_BTREE_OPFAMILY)->btree_opf;
@@ -261,8 +262,8 @@ void refuse_unlinked(const Links *links, int unlinked, SourceSet to, bool nullab
     const bool tested = source.source->tested, hidden = hides_unit(source) || hides_unit_of_any(links, to);
     const char *same_people = same ? " Rows of two people are never answered together." : "";
     const char *hint =
-        hidden ? "Show the columns that name a person in the sub-SELECT, and join it by them."
-        : collations != nullptr          ? collations
+        hidden                         ? "Show the columns that name a person in the sub-SELECT, and join it by them."
+        : collations != nullptr        ? collations
         : columns != nullptr && tested ? psprintf("Add %s to the conditions of the sub-SELECT.%s", columns, same_people)
         : columns != nullptr && nullable ? psprintf("Write into the ON of that outer join: %s.", columns)
         : same ? psprintf("Add %s to the conditions of the join, with the two aliases for the view's name.%s", columns,
@@ -272,10 +273,11 @@ void refuse_unlinked(const Links *links, int unlinked, SourceSet to, bool nullab
         : way != nullptr ? psprintf("Join a restricted view of %s as well, by the columns that lead to it.", way)
                          : "Ask each by itself, and join the answers.";
     if (other == nullptr)
-        refuse_form("an outer join that keeps rows of no person is not supported in a query on a restricted view",
-                    "Write the restricted view on the side that is kept, or use an inner join: groups of a public table, "
-                    "or of VALUES, are shown where nobody is as well.",
-                    psprintf("What is kept would not be anybody's where %s has no row.", source.name));
+        refuse_form(
+            "an outer join that keeps rows of no person is not supported in a query on a restricted view",
+            "Write the restricted view on the side that is kept, or use an inner join: groups of a public table, "
+            "or of VALUES, are shown where nobody is as well.",
+            psprintf("What is kept would not be anybody's where %s has no row.", source.name));
     ereport(
         ERROR,
         (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),

@@ -23,6 +23,14 @@ Var *column_showing(int varno, int number, const Node *expression, Index level) 
                    exprCollation(expression), level);
 }
 
+int place_in(List **nodes, Node *node) {
+    *nodes = list_append_unique(*nodes, node);
+    int place = 1;
+    while (!equal(list_nth(*nodes, place - 1), node))
+        place++;
+    return place;
+}
+
 Query *make_select() {
     auto *query = makeNode(Query);
     query->commandType = CMD_SELECT;

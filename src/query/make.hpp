@@ -37,6 +37,9 @@ Node *null_test(Node *node, NullTestType type);
 // Makes the column of an entry that shows an expression.
 Var *column_showing(int varno, int number, const Node *expression, Index level = 0);
 
+// Returns the place of a node in a list of distinct ones, counted from 1; it is added if it is not there.
+int place_in(List **nodes, Node *node);
+
 // Makes SELECT without anything.
 Query *make_select();
 RangeTblRef *reference_to(int varno);

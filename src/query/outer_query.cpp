@@ -176,13 +176,12 @@ static void mark_query(Query *query, const Level *outer, Use use, Walk *walk) {
     const Use use_before = walk->use;
     walk->level = &level;
     walk->use = Max(use, use_of_rows(query));
-    ListCell *cell;
     for (auto *entry : border::each<RangeTblEntry>(query->rtable))
         mark_entry(entry, walk);
     border::walk_query(query, mark_walker, walk, QTW_IGNORE_RT_SUBQUERIES | QTW_IGNORE_CTE_SUBQUERIES);
     // Executed although nothing may read it.
-    foreach (cell, query->cteList) {
-        auto *statement = castNode(Query, lfirst_node(CommonTableExpr, cell)->ctequery);
+    for (auto *cte : border::each<CommonTableExpr>(query->cteList)) {
+        auto *statement = castNode(Query, cte->ctequery);
         if (statement->commandType != CMD_SELECT)
             mark_query(statement, &level, Use::shown, walk);
     }

@@ -23,7 +23,7 @@ static Index levels_up(const Node *node) {
 
 static Outside outside_of(Query *query) {
     Outside outside = {false, false, INT_MAX};
-    border::visit(reinterpret_cast<Node *>(query), [&](Node *node, Index depth) {
+    border::visit(reinterpret_cast<Node *>(query), QTW_EXAMINE_RTES_BEFORE, [&](Node *node, Index depth) {
         if (!IsA(node, RangeTblEntry)) {
             outside.columns = outside.columns || (levels_up(node) > 0 && levels_up(node) >= depth);
             return border::Step::in;
@@ -33,7 +33,7 @@ static Outside outside_of(Query *query) {
             outside.queries = Min(outside.queries, static_cast<int>(entry->ctelevelsup - depth));
         outside.rows = outside.rows || (entry->rtekind == RTE_RELATION && catalog::is_part_of_protected(entry->relid));
         return border::Step::past;
-    }, QTW_EXAMINE_RTES_BEFORE);
+    });
     return outside;
 }
 
@@ -45,8 +45,9 @@ static OpExpr *comparison_of(const SubLink *link) {
     auto *right = static_cast<Node *>(lsecond(call->args));
     if (IsA(right, RelabelType) && castNode(Query, link->subselect)->setOperations == nullptr)
         right = reinterpret_cast<Node *>(castNode(RelabelType, right)->arg);
-    return IsA(right, Param) && OidIsValid(get_array_type(exprType(static_cast<Node *>(lsecond(call->args))))) ? call
-                                                                                                             : nullptr;
+    return IsA(right, Param) && OidIsValid(get_array_type(exprType(static_cast<Node *>(lsecond(call->args)))))
+               ? call
+               : nullptr;
 }
 
 // Whether IN would be a semi-join (query/exists): it has the rows of a table to look in, and may be of any size.

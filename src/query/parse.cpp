@@ -1,10 +1,198 @@
 #include "query/parse.hpp"
 
+#include "border/each.hpp"
 #include "border/refuse.hpp"
+#include "border/walk.hpp"
+#include "catalog/facade.hpp"
+#include "catalog/public_table.hpp"
 #include "query/limits.hpp"
-#include "query/names.hpp"
 
 namespace dp::query {
+
+[[noreturn]] static void refuse_name(const char *what, List *name, int location) {
+    ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+                    errmsg("%s %s is not supported in a query on a restricted view", what, NameListToString(name)),
+                    errhint("Use what PostgreSQL brings along."), location >= 0 ? errposition(location + 1) : 0));
+    pg_unreachable();
+}
+
+// Unqualified names are looked for in pg_catalog alone: the text is read under a pinned search_path.
+static bool is_servers(List *name) {
+    return list_length(name) < 2 || (list_length(name) == 2 && strcmp(strVal(linitial(name)), "pg_catalog") == 0);
+}
+
+static bool is_enum(const TypeName *name) {
+    Type type = LookupTypeName(nullptr, name, nullptr, true);
+    if (type == nullptr)
+        return false;
+    Oid oid = typeTypeId(type), element = get_element_type(oid);
+    ReleaseSysCache(type);
+    return type_is_enum(OidIsValid(element) ? element : oid);
+}
+
+Oid part_of(Oid type) {
+    for (;;) {
+        Oid inner = get_element_type(type);
+        if (!OidIsValid(inner))
+            inner = get_range_subtype(type);
+        if (!OidIsValid(inner))
+            inner = get_range_subtype(get_multirange_range(type));
+        if (!OidIsValid(inner))
+            return type;
+        type = inner;
+    }
+}
+
+bool is_slow_to_read(Oid type) {
+    const Oid part = part_of(getBaseType(type));
+    return part == JSONPATHOID || part == XMLOID;
+}
+
+static void check_literal(const TypeName *name) {
+    const Oid type = LookupTypeNameOid(nullptr, name, true);
+    if (OidIsValid(type) && is_slow_to_read(type))
+        refuse_name("type", name->names, name->location);
+}
+
+static void check_type(const TypeName *name) {
+    check_literal(name);
+    if (name->setof || name->pct_type || (!is_servers(name->names) && !is_enum(name)))
+        refuse_name("type", name->names, name->location);
+}
+
+// Tells whether it is a cast that names its DateStyle (query/date_style), of this extension.
+static bool is_dates_cast(const List *name) {
+    if (list_length(name) != 2 || strcmp(strVal(linitial(name)), "dp_rdr") != 0)
+        return false;
+    const char *function = strVal(lsecond(name));
+    return strcmp(function, "date") == 0 || strcmp(function, "timestamp") == 0 || strcmp(function, "text") == 0;
+}
+
+// A name: of what, where it stands.
+static void check_name(const char *what, List *name, int location) {
+    if (!is_servers(name))
+        refuse_name(what, name, location);
+}
+
+static bool check_node(Node *node, void *context) {
+    if (node == nullptr)
+        return false;
+    CHECK_FOR_INTERRUPTS();
+    switch (nodeTag(node)) {
+    case T_TypeName:
+        check_type(castNode(TypeName, node));
+        break;
+    case T_FuncCall: {
+        auto *call = castNode(FuncCall, node);
+        if (!is_dates_cast(call->funcname))
+            check_name("function", call->funcname, call->location);
+        check_literal(makeTypeNameFromNameList(call->funcname)); // type('literal') is one
+        break;
+    }
+    case T_A_Expr:
+        check_name("operator", castNode(A_Expr, node)->name, castNode(A_Expr, node)->location);
+        break;
+    case T_SQLValueFunction: // of the process that reads; ordinary SQL passes the asker's as a value
+        if (castNode(SQLValueFunction, node)->op == SVFOP_SESSION_USER)
+            refuse_name("function", list_make1(makeString(pstrdup("session_user"))),
+                        castNode(SQLValueFunction, node)->location);
+        break;
+    case T_CollateClause:
+        check_name("collation", castNode(CollateClause, node)->collname, castNode(CollateClause, node)->location);
+        break;
+    case T_SubLink: // x op ANY (...): its operator
+        check_name("operator", castNode(SubLink, node)->operName, castNode(SubLink, node)->location);
+        break;
+    case T_SortBy:
+        check_name("operator", castNode(SortBy, node)->useOp, castNode(SortBy, node)->location);
+        break;
+    default:
+        break;
+    }
+    return border::walk_raw(node, check_node, context);
+}
+
+void check_names(RawStmt *statement) {
+    (void)check_node(statement->stmt, nullptr);
+}
+
+// The relations of FROM, RangeVar *; false: something else stands in it.
+static bool add_relations(Node *item, List **relations) {
+    check_stack_depth();
+    if (IsA(item, JoinExpr))
+        return add_relations(castNode(JoinExpr, item)->larg, relations) &&
+               add_relations(castNode(JoinExpr, item)->rarg, relations);
+    if (IsA(item, RangeFunction)) // query/passed_rows looks at what it calls
+        return !castNode(RangeFunction, item)->lateral;
+    if (IsA(item, RangeSubselect)) // its own FROM is looked at by the walk
+        return !castNode(RangeSubselect, item)->lateral;
+    *relations = lappend(*relations, item);
+    return IsA(item, RangeVar);
+}
+
+// One beside the first, a public table or a view of one is looked at as that was (keeper/serving): analysis reads literals as of the types of its columns.
+static bool is_other_view(Oid view) {
+    const bool declared = OidIsValid(view) && (catalog::is_registered_view(view) || catalog::is_public_table(view));
+    if (!declared && get_rel_relkind(view) != RELKIND_VIEW)
+        return false;
+    if (!ConditionalLockRelationOid(view, AccessShareLock))
+        ereport(ERROR, (errcode(ERRCODE_LOCK_NOT_AVAILABLE), errmsg("a lock is in the way")));
+    if (!declared && catalog::public_view(view) == nullptr)
+        return false;
+    Relation relation = table_open(view, NoLock);
+    TupleDesc columns = RelationGetDescr(relation);
+    for (int i = 0; i < columns->natts; i++)
+        if (!TupleDescAttr(columns, i)->attisdropped)
+            catalog::check_column_type(NameStr(TupleDescAttr(columns, i)->attname),
+                                       TupleDescAttr(columns, i)->atttypid);
+    table_close(relation, NoLock);
+    return true;
+}
+
+// Collects the relations of a SELECT and of those in its conditions. True: something else stands in FROM.
+static bool find_relations(Node *node, void *relations) {
+    if (node == nullptr)
+        return false;
+    if (IsA(node, SelectStmt)) {
+        auto *select = castNode(SelectStmt, node);
+        if (select->op != SETOP_NONE || select->withClause != nullptr || select->fromClause == NIL)
+            return true;
+        for (auto *part : border::each<Node>(select->fromClause))
+            if (!add_relations(part, static_cast<List **>(relations)))
+                return true;
+    }
+    return border::walk_raw(node, find_relations, relations);
+}
+
+// 0A000 unless the statement reads this relation, and beside it registered restricted views alone, named in FROM as they stand, joined,
+// without WITH and sub-SELECTs but such in conditions: so a leaf is written, and so what was checked elsewhere under a name is what the
+// name means here.
+static void check_reads_only(RawStmt *statement, Oid relation) {
+    List *relations = NIL;
+    bool fine = !find_relations(statement->stmt, &relations);
+    ListCell *cell;
+    bool first = false;
+    foreach (cell, relations) {
+        if (!fine)
+            break;
+        Oid named = RangeVarGetRelid(lfirst_node(RangeVar, cell), NoLock, true);
+        first = first || named == relation;
+        fine = named == relation || is_other_view(named);
+    }
+    if (!fine || !first)
+        refuse_form("the text reads something else than restricted views",
+                    "Ask with ordinary SQL on the view, or with dp_query().");
+}
+
+Oid parameter_type(Oid type) {
+    Oid base = getBaseType(type), part = part_of(base);
+    bool servers = base < FirstNormalObjectId && part < FirstNormalObjectId && get_typtype(part) == TYPTYPE_BASE;
+    if ((!servers && !type_is_enum(part)) || is_slow_to_read(base))
+        refuse_form(
+            psprintf("a parameter of type %s is not supported in a query on a restricted view", format_type_be(type)),
+            "Cast it to a type that PostgreSQL brings along, or to an enum.");
+    return base;
+}
 
 static RawStmt *only_statement(const char *text) {
     check_text(text);

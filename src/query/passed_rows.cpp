@@ -35,8 +35,7 @@ static Query *select_all(const Query *query, const RangeTblEntry *entry, const M
     List *names, *columns;
     border::expand_entry(own, 1, &names, &columns);
     ListCell *name, *column;
-    forboth(name, names, column, columns)
-        add_target(all, static_cast<Node *>(lfirst(column)), strVal(lfirst(name)));
+    forboth(name, names, column, columns) add_target(all, static_cast<Node *>(lfirst(column)), strVal(lfirst(name)));
     return all;
 }
 
@@ -61,7 +60,8 @@ static SubLink *array_of(CommonTableExpr *with, const TargetEntry *target) {
     RangeVar *name = makeRangeVar(nullptr, with->ctename, -1);
     Query *query = make_select();
     add_item(query, addRangeTableEntryForCTE(make_parsestate(nullptr), with, 1, name, true)->p_rte);
-    add_target(query, reinterpret_cast<Node *>(column_showing(1, target->resno, reinterpret_cast<Node *>(target->expr))),
+    add_target(query,
+               reinterpret_cast<Node *>(column_showing(1, target->resno, reinterpret_cast<Node *>(target->expr))),
                target->resname);
     auto *link = makeNode(SubLink);
     link->subLinkType = ARRAY_SUBLINK;
@@ -99,7 +99,7 @@ RangeTblEntry *pass_rows(const Query *query, const RangeTblEntry *entry, const M
 
 static Bitmapset *used_columns(Query *leaf, int varno) {
     Bitmapset *used = nullptr;
-    border::visit_query(leaf, [&](Node *node, Index level) {
+    border::visit_query(leaf, QTW_IGNORE_JOINALIASES, [&](Node *node, Index level) {
         auto *column = reinterpret_cast<Var *>(node);
         if (IsA(node, Var) && column->varno == varno && column->varlevelsup == level) {
             if (column->varattno <= 0)
@@ -107,7 +107,7 @@ static Bitmapset *used_columns(Query *leaf, int varno) {
             used = bms_add_member(used, column->varattno);
         }
         return border::Step::in;
-    }, QTW_IGNORE_JOINALIASES);
+    });
     return used;
 }
 
@@ -115,7 +115,8 @@ static void check_array(const RangeTblEntry *entry, int column) {
     const Oid type = call_of(entry, column)->funcresulttype;
     if (!OidIsValid(get_array_type(type)) || OidIsValid(get_element_type(type)))
         refuse_part(psprintf("column %s, of type %s, of rows that are joined",
-                             quote_identifier(strVal(list_nth(entry->eref->colnames, column - 1))), format_type_be(type)),
+                             quote_identifier(strVal(list_nth(entry->eref->colnames, column - 1))),
+                             format_type_be(type)),
                     "Cast it to a type that PostgreSQL brings along: x::text.", nullptr, -1);
 }
 

@@ -1,5 +1,8 @@
-#include "query/per_unit.hpp"
-
+// Sub-SELECTs with rows of units, as sources of a leaf (formulas.md, 9.12):
+//
+//   SELECT avg(n) FROM (SELECT patient_id, count(*) AS n FROM visits_dp GROUP BY patient_id) t
+//
+// Each is a leaf of its own, whose keys are its columns, and has no measures. Above it, it is a table of the domain.
 #include "border/each.hpp"
 #include "border/grouping.hpp"
 #include "border/versions.hpp"
@@ -7,7 +10,7 @@
 #include "catalog/facade.hpp"
 #include "query/aggregate_table.hpp"
 #include "query/flatten_subselects.hpp"
-#include "query/two_columns.hpp"
+#include "query/from.hpp"
 #include "query/limits.hpp"
 #include "query/make.hpp"
 #include "query/hints.hpp"
@@ -37,8 +40,8 @@ static Column find_below(const Level *level, const RangeTblEntry *entry, AttrNum
     const Level below = query_of(entry, level), *owner;
     if (entry->rtekind == RTE_CTE && below.query != nullptr && find_cte(entry, level, &owner)->cterecursive)
         return Column{};
-    if (below.query == nullptr || below.query->commandType != CMD_SELECT ||
-        below.query->groupingSets != NIL || attno > list_length(below.query->targetList))
+    if (below.query == nullptr || below.query->commandType != CMD_SELECT || below.query->groupingSets != NIL ||
+        attno > list_length(below.query->targetList))
         return Column{};
     return find_column(&below, reinterpret_cast<Node *>(
                                    static_cast<TargetEntry *>(list_nth(below.query->targetList, attno - 1))->expr));
@@ -99,7 +102,7 @@ bool has_rows_of_units(const Level *level) {
 }
 
 void refuse_outer(Query *leaf, ParseState *source) {
-    border::visit_query(leaf, [=](Node *node, Index level) {
+    border::visit_query(leaf, 0, [=](Node *node, Index level) {
         if (IsA(node, Var) && castNode(Var, node)->varlevelsup > level)
             refuse_part("a column of an outer query", outer_remedy, source, exprLocation(node));
         if (IsA(node, Aggref) && castNode(Aggref, node)->agglevelsup > level)
@@ -235,15 +238,6 @@ static void check_call(const Aggref *call, ParseState *source) {
 
 // ---- its columns ---------------------------------------------------------------------------------------------
 
-// Returns the place of a node in a list, counted from 1, to which it is added if it is not there.
-static int place_in(List **list, Node *node) {
-    *list = list_append_unique(*list, node);
-    int place = 1;
-    while (!equal(list_nth(*list, place - 1), node))
-        place++;
-    return place;
-}
-
 // An aggregate becomes a column; what it is grouped by stays one.
 static Node *as_columns(const Node *expression, PerUnit *rows, ParseState *source) {
     return border::change(copied(expression), [=](Node *node, Index) -> Node * {
@@ -290,8 +284,8 @@ Leaf *read_people(Query *below, ParseState *source) {
     leaf->keys = static_cast<Key *>(palloc0(sizeof(Key) * (list_length(below->targetList) + 1)));
     for (auto *target : border::each<TargetEntry>(below->targetList))
         if (!target->resjunk)
-            leaf->keys[leaf->nkeys++] = column_key(
-                leaf, as_columns(reinterpret_cast<Node *>(target->expr), leaf->per_unit, source), source);
+            leaf->keys[leaf->nkeys++] =
+                column_key(leaf, as_columns(reinterpret_cast<Node *>(target->expr), leaf->per_unit, source), source);
     leaf->per_unit->where = as_columns(below->havingQual, leaf->per_unit, source);
     check_unit_columns(list_length(leaf->per_unit->columns) + list_length(leaf->per_unit->carried));
     check_conditions(leaf, source);

@@ -1,5 +1,6 @@
 #include "query/percentile_arrays.hpp"
 
+#include "border/each.hpp"
 #include "border/visit.hpp"
 #include "query/constants.hpp"
 #include "query/flatten_subselects.hpp"
@@ -135,10 +136,9 @@ static Node *of_each_fraction(const Call &call, void *context) {
 #if PG_VERSION_NUM >= 180000
     array->list_start = array->list_end = -1;
 #endif
-    ListCell *cell;
-    foreach (cell, fractions) {
+    for (auto *fraction : border::each<Const>(fractions)) {
         CHECK_FOR_INTERRUPTS();
-        array->elements = lappend(array->elements, of_fraction(each, lfirst_node(Const, cell)));
+        array->elements = lappend(array->elements, of_fraction(each, fraction));
     }
     return reinterpret_cast<Node *>(array);
 }

@@ -8,7 +8,7 @@ namespace dp::query {
 
 // columns: TargetEntry *, Vars of the table, of the view that is entry `index`.
 static void rename_columns(Query *query, int index, const List *columns) {
-    border::visit_query(query, [=](Node *node, Index level) {
+    border::visit_query(query, 0, [=](Node *node, Index level) {
         auto *var = reinterpret_cast<Var *>(node);
         if (IsA(node, Var) && var->varno == index && var->varlevelsup == level && var->varattno > 0) {
             const auto *target = list_nth_node(TargetEntry, columns, var->varattno - 1);

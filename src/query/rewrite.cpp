@@ -20,7 +20,6 @@
 #include "query/limits.hpp"
 #include "query/make.hpp"
 #include "query/interval_marks.hpp"
-#include "query/per_unit.hpp"
 #include "query/hints.hpp"
 #include "query/leaf_rows.hpp"
 #include "query/passed_rows.hpp"
@@ -155,14 +154,10 @@ static bool is_argument(Node *node) {
 
 // The parameter of the leaf that stands for an argument of release().
 static Node *leaf_parameter(Node *argument, Split *split) {
-    split->arguments = list_append_unique(split->arguments, copyObject(argument));
-    check_leaf_arguments(list_length(split->arguments));
-    ListCell *cell;
     auto *param = makeNode(Param);
     param->paramkind = PARAM_EXTERN;
-    foreach (cell, split->arguments)
-        if (equal(lfirst(cell), argument))
-            param->paramid = foreach_current_index(cell) + 1;
+    param->paramid = place_in(&split->arguments, copied(argument));
+    check_leaf_arguments(list_length(split->arguments));
     param->paramtype = exprType(argument);
     param->paramtypmod = exprTypmod(argument);
     param->paramcollid = get_typcollation(param->paramtype);
@@ -179,9 +174,10 @@ static Node *leaf_parameter(Node *argument, Split *split) {
 }
 
 static Query *extract_arguments(Query *leaf, Split *split) {
-    return castNode(Query, border::change(reinterpret_cast<Node *>(leaf), [=](Node *node, Index) {
-        return is_argument(node) ? leaf_parameter(node, split) : nullptr;
-    }, QTW_IGNORE_JOINALIASES));
+    return castNode(Query,
+                    border::change(reinterpret_cast<Node *>(leaf), QTW_IGNORE_JOINALIASES, [=](Node *node, Index) {
+                        return is_argument(node) ? leaf_parameter(node, split) : nullptr;
+                    }));
 }
 
 // ---- leaf ----------------------------------------------------------------------------------------------------------
@@ -192,7 +188,8 @@ static char *column_name(const ShownNames &shown, Node *expression, int number) 
     return name == nullptr ? psprintf("c%d", number) : pstrdup(name);
 }
 
-static void add_key_or_aggregate(Query *leaf, const ShownNames &shown, const Node *expression, SortGroupClause *clause) {
+static void add_key_or_aggregate(Query *leaf, const ShownNames &shown, const Node *expression,
+                                 SortGroupClause *clause) {
     Node *own = copied(expression);
     TargetEntry *target = add_target(leaf, own, column_name(shown, own, list_length(leaf->targetList) + 1));
     if (clause == nullptr)
@@ -494,8 +491,8 @@ static void split_query(Query *query, const Folded *folded, Rewrite *rewrite) {
     find_parts(query, &split);
     const List *sets = grouping_sets(query, split.places, list_length(split.keys), rewrite->source);
     const bool plain = query->groupingSets == NIL && split.groupings.nodes == NIL;
-    RangeTblEntry *answer = plain ? make_release(query, folded, &split, rewrite)
-                                  : make_releases(query, folded, sets, &split, rewrite);
+    RangeTblEntry *answer =
+        plain ? make_release(query, folded, &split, rewrite) : make_releases(query, folded, sets, &split, rewrite);
     replace_by(query, answer, folded, &split);
 }
 

@@ -6,7 +6,7 @@
 #include "catalog/foreign_code.hpp"
 #include "query/cost.hpp"
 #include "query/make.hpp"
-#include "query/names.hpp"
+#include "query/parse.hpp"
 #include "query/grammar.hpp"
 #include "query/total.hpp"
 extern "C" {
@@ -41,7 +41,8 @@ static Node *raw_expression(const char *text, const char *name) {
 static ParseNamespaceItem *add_answer(ParseState *state, const char *alias, const AnswerColumns &columns) {
     Query *query = make_select();
     for (int i = 0; i < columns.n; i++) {
-        add_target(query, reinterpret_cast<Node *>(makeNullConst(columns.types[i], -1, get_typcollation(columns.types[i]))),
+        add_target(query,
+                   reinterpret_cast<Node *>(makeNullConst(columns.types[i], -1, get_typcollation(columns.types[i]))),
                    columns.names[i]);
     }
     return addRangeTableEntryForSubquery(state, query, makeAlias(alias, NIL), false, true);

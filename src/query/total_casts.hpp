@@ -24,7 +24,6 @@ const TotalCast *total_cast(int index);
 const TotalCast *find_total_cast(Oid from, Oid to);
 // The function that a cast is replaced by.
 Oid replacement_of(const TotalCast &cast);
-const TotalCast *find_total_cast(Oid from, Oid to);
 // The call that takes the place of a cast of this argument. style: null for one that has none.
 Node *call_of_cast(const TotalCast &entry, Node *argument, const CoerceViaIO *cast, const char *style);
 // The entry of the function that stands for a cast that goes by DateStyle; null: it is none.

@@ -12,29 +12,27 @@ constexpr uint8 none = 0, first = 1, second = 2, third = 4;
 // Holds functions that are alike.
 struct Row {
     const Oid *functions; // to the first zero
-    Reason why;
-    Total how;
-    Rule rule;
-    uint8 constants = none;
-    bool (*accepts)(const Const *) = nullptr;
-    bool (*accepts_third)(const Const *) = nullptr;
+    TotalFunction each;
 
     // Returns the row for functions some of whose arguments must be constants, with what these may be.
     constexpr Row with(uint8 which, bool (*judge)(const Const *) = nullptr,
                        bool (*third_judge)(const Const *) = nullptr) const {
-        return Row{functions, why, how, rule, which, judge, third_judge};
+        return Row{functions, {InvalidOid, each.how, which, judge, each.why, third_judge, each.rule}};
     }
 };
 
 template <Oid... functions> constexpr Oid oids[] = {functions..., InvalidOid};
+template <Oid... functions> constexpr Row row_of(Total how, Reason why, Rule rule) {
+    return Row{oids<functions...>, {InvalidOid, how, none, nullptr, why, nullptr, rule}};
+}
 template <Oid... functions> constexpr Row total(Reason why, Rule rule = Rule::none) {
-    return Row{oids<functions...>, why, Total::as_it_is, rule};
+    return row_of<functions...>(Total::as_it_is, why, rule);
 }
 template <Oid... functions> constexpr Row replaced(Reason why, Rule rule = Rule::none) {
-    return Row{oids<functions...>, why, Total::replaced, rule};
+    return row_of<functions...>(Total::replaced, why, rule);
 }
 template <Oid... functions> constexpr Row inlined(Reason why) {
-    return Row{oids<functions...>, why, Total::inlined, Rule::none};
+    return row_of<functions...>(Total::inlined, why, Rule::none);
 }
 
 struct Rows {

@@ -3,6 +3,7 @@
 #include "border/scope.hpp"
 #include "border/versions.hpp"
 #include "border/visit.hpp"
+#include "query/hints.hpp"
 #include "query/total_casts.hpp"
 #include "query/total_rows.hpp"
 
@@ -155,8 +156,8 @@ static const TotalFunction *all_functions() {
         for (const Row *row = rows.rows; row < rows.rows + rows.n; row++)
             for (const Oid *function = row->functions; OidIsValid(*function); function++) {
                 Assert(next < all + lengthof(all) - 1);
-                *next++ = TotalFunction{*function, row->how,           row->constants, row->accepts,
-                                        row->why,  row->accepts_third, row->rule};
+                *next = row->each;
+                next++->function = *function;
             }
     return all;
 }
@@ -257,10 +258,8 @@ const char *collation_problem(const TotalFunction *entry, Oid collation) {
 void open_collation(Oid collation, ParseState *source, int location) {
     if (!OidIsValid(collation))
         return;
-    if (!get_collation_isdeterministic(collation))
-        ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-                        errmsg("a nondeterministic collation is not supported in a query on a restricted view"),
-                        errhint("Add COLLATE \"C\"."), source ? parser_errposition(source, location) : 0));
+    refuse_if(!get_collation_isdeterministic(collation), "a nondeterministic collation", "Add COLLATE \"C\".", source,
+              location);
     border::open_locale(collation);
 }
 

@@ -41,8 +41,4 @@ void check_length(const Const *value, ParseState *source = nullptr, int most_of_
 // Raises 22023 if a constant is none of the values that this argument may have; the source tells where it stands.
 void check_constant(const TotalFunction *entry, int argument, const Const *value, ParseState *source = nullptr);
 
-// Holds the hint for a function that is refused.
-inline constexpr char total_hint[] =
-    "SELECT * FROM dp_rdr.total_functions() shows what may be applied to columns, besides comparisons.";
-
 } // namespace dp::query

@@ -2,7 +2,7 @@
 
 #include "border/scope.hpp"
 #include "border/versions.hpp"
-#include "query/names.hpp"
+#include "query/parse.hpp"
 #include "release/fields.hpp"
 
 namespace dp::release {

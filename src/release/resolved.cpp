@@ -6,7 +6,7 @@
 #include "catalog/facade.hpp"
 #include "query/constants.hpp"
 #include "query/limits.hpp"
-#include "query/names.hpp"
+#include "query/parse.hpp"
 #include "query/rewrite.hpp"
 #include "query/exists.hpp"
 #include "query/grammar.hpp"

@@ -5,7 +5,7 @@
 #include "border/walk.hpp"
 #include "catalog/foreign_part.hpp"
 #include "privacy/joint.hpp"
-#include "query/two_columns.hpp"
+#include "query/aggregate_table.hpp"
 #include "risk/memory.hpp"
 #include "risk/people_read.hpp"
 #include "risk/scan_statement.hpp"

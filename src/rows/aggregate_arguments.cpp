@@ -9,7 +9,7 @@
 #include "catalog/settings.hpp"
 #include "query/leaf_rows.hpp"
 #include "query/constants.hpp"
-#include "query/two_columns.hpp"
+#include "query/aggregate_table.hpp"
 #include "query/exists.hpp"
 #include "query/asked_limits.hpp"
 #include "query/total.hpp"

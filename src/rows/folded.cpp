@@ -4,7 +4,7 @@
 #include "query/constants.hpp"
 #include "query/from.hpp"
 #include "query/asked_limits.hpp"
-#include "query/two_columns.hpp"
+#include "query/aggregate_table.hpp"
 
 namespace dp::rows {
 

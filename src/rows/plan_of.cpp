@@ -8,7 +8,7 @@
 #include "border/scope.hpp"
 #include "border/walk.hpp"
 #include "query/constants.hpp"
-#include "query/two_columns.hpp"
+#include "query/aggregate_table.hpp"
 #include "query/grammar.hpp"
 #include "query/asked_limits.hpp"
 #include "rows/plan_expression.hpp"

@@ -7,7 +7,7 @@
 #include "catalog/facade.hpp"
 #include "catalog/ledger.hpp"
 #include "keeper/client.hpp"
-#include "query/names.hpp"
+#include "query/parse.hpp"
 #include "query/hints.hpp"
 #include "query/outer_query.hpp"
 #include "query/rewrite.hpp"

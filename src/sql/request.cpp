@@ -7,7 +7,7 @@
 #include "catalog/requests.hpp"
 #include "query/constants.hpp"
 #include "query/limits.hpp"
-#include "query/names.hpp"
+#include "query/parse.hpp"
 #include "query/outer_query.hpp"
 #include "query/rewrite.hpp"
 #include "query/asked_limits.hpp"
