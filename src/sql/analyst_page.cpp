@@ -2,8 +2,6 @@
 // from the public account (formulas.md 4.1): nothing is charged, no private row is read, no amount chosen from the data has a part in it.
 #include <cmath>
 
-#include "border/scope.hpp"
-#include "catalog/decimals.hpp"
 #include "query/grammar.hpp"
 #include "rows/unit_checks.hpp"
 #include "sql/call_arguments.hpp"

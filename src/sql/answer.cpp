@@ -1,7 +1,6 @@
 #include "sql/answer.hpp"
 
 #include "border/held.hpp"
-#include "catalog/decimals.hpp"
 #include "sql/result_rows.hpp"
 
 namespace dp::sql {

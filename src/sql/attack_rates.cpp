@@ -1,7 +1,6 @@
 // dp_attack_risk: what the answers so far can tell an attacker, in rates of hits and false alarms (doc/formulas.md 7.4).
 #include "privacy/attack.hpp"
 
-#include "catalog/odometer.hpp"
 #include "sql/call_arguments.hpp"
 #include "sql/controller.hpp"
 #include "sql/had.hpp"

@@ -1,7 +1,5 @@
 // Implements dp_audit: it names what in this database weakens the protection of the caller's tables (A32, A33, C06, C08, C25, X). The
 // checks run as the owner of the extension under pinned settings, in one statement.
-#include "border/guard.hpp"
-#include "catalog/access.hpp"
 #include "catalog/facade.hpp"
 #include "catalog/row_access_paths.hpp"
 #include "sql/audit.hpp"

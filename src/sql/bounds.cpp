@@ -1,10 +1,7 @@
 // Declares bounds and groups of columns of a protected table (doc/reference.md).
-#include "border/scope.hpp"
-#include "catalog/decimals.hpp"
 #include "rows/groups.hpp"
 #include "sql/call_arguments.hpp"
 #include "sql/domain_members.hpp"
-#include "sql/setter.hpp"
 #include "sql/told.hpp"
 
 namespace dp::sql {

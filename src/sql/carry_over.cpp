@@ -4,7 +4,6 @@
 #include "catalog/foreign_part.hpp"
 #include "catalog/ledger.hpp"
 #include "sql/role_type.hpp"
-#include "sql/setter.hpp"
 
 using dp::catalog::Visit;
 

@@ -1,11 +1,8 @@
 // dp_cells: what the cells of a partition have been charged.
 #include "catalog/cell_rows.hpp"
-#include "catalog/described_row.hpp"
 #include "sql/explain_page.hpp"
 #include "sql/ledger_pages.hpp"
 #include "sql/result_rows.hpp"
-
-#include "border/refuse.hpp"
 
 using dp::catalog::Partition;
 using dp::catalog::Visit;
@@ -39,45 +36,40 @@ struct Lines {
         *this = Lines{rows, partition, total, from, to, loss, true};
     }
 };
-
-struct CellsOfOdometer {
-    int version;
-    int64 begun;
-    privacy::Spread spread;
-};
 } // namespace
 
-static CellsOfOdometer cells_of_odometer(const catalog::Reading &reading, const char *id) {
-    CellsOfOdometer cells = {};
-    catalog::Lookup odometers = catalog::Lookup::open("odometer", reading);
-    if (const catalog::Row *row = catalog::only(odometers.rows(DirectFunctionCall1(uuid_in, CStringGetDatum(id))))) {
-        catalog::RowReader visit{*row};
-        visit("partition", cells.version);
-        visit("begun", cells.begun);
-        cells.spread = catalog::read_spread(visit);
-    }
-    odometers.close();
-    return cells;
+// $1: the domain, $2: the version since which its list has only grown. Columns: of the odometer, the last cell that has begun, what was
+// charged to all cells, and to those to come, whose sums are their own; then each stretch of cells with its sums.
+static const char *const cells_sql = R"sql(
+SELECT o.begun, a.epsilon, a.delta, coalesce(f.epsilon, 0), coalesce(f.delta, 0), c.first,
+  coalesce(least(lead(c.first) OVER (ORDER BY c.first) - 1, o.begun), o.begun), a.epsilon + c.epsilon, a.delta + c.delta
+FROM dp_rdr.odometer o CROSS JOIN LATERAL (SELECT o.public_epsilon - o.most_epsilon, o.public_delta - o.most_delta) a (epsilon, delta)
+LEFT JOIN dp_rdr.odometer_cell f ON (f.id, f.grantee, f.first) = (o.id, '', 9223372036854775807)
+LEFT JOIN dp_rdr.odometer_cell c ON c.id = o.id AND c.grantee = '' AND c.first < 9223372036854775807
+WHERE o.id = $1 AND o.partition >= $2 ORDER BY c.first)sql";
+
+static privacy::Loss loss_at(uint64 row, int column) {
+    bool isnull;
+    return {catalog::to_epsilon_sum(border::Spi::value(row, column, &isnull), "epsilon"),
+            catalog::to_delta(border::Spi::value(row, column + 1, &isnull), "delta")};
 }
 
-// all: what was charged to all cells.
-static void add_lines(const Visit &visit, const char *id, const privacy::CellSums &all, int64 begun, int64 now, Lines *lines) {
-    const uint64 n = run(visit,
-                         "SELECT c.first, coalesce(least(lead(c.first) OVER (ORDER BY c.first) - 1, $4), $4), $2 + c.epsilon, $3 + c.delta "
-                         "FROM dp_rdr.odometer_cell c WHERE c.id = $1 AND c.grantee = '' AND c.first < 9223372036854775807 ORDER BY c.first",
-                         catalog::Uuid{id}, all.epsilon, all.delta, begun);
-    privacy::Loss others = {all.epsilon, all.delta};
+// Adds the stretches of cells that a statement has found.
+static void add_lines(uint64 n, int64 now, Lines *lines) {
+    const auto begun = catalog::value_at<int64>(0, 1);
+    privacy::Loss others = loss_at(0, 2);
     for (uint64 i = 0; i < n; i++) {
         bool isnull;
-        const auto first = catalog::value_at<int64>(i, 1);
-        const privacy::Loss sums = {catalog::to_epsilon_sum(border::Spi::value(i, 3, &isnull), "epsilon"),
-                                    catalog::to_delta(border::Spi::value(i, 4, &isnull), "delta")};
+        (void)border::Spi::value(i, 6, &isnull);
+        if (isnull) // all charges were to all cells
+            continue;
+        const auto first = catalog::value_at<int64>(i, 6);
+        const privacy::Loss sums = loss_at(i, 8);
         others = first == lines->partition->others() ? sums : others;
-        lines->add(first, catalog::value_at<int64>(i, 2), sums);
+        lines->add(first, catalog::value_at<int64>(i, 7), sums);
     }
-    const privacy::CellSums coming = catalog::CellReader{nullptr, &visit, id, ""}.coming(); // their sums are their own
     const bool grows = lines->partition->values != nullptr; // values that are new in a list were among everything else
-    lines->add(begun + 1, now, grows ? others : privacy::Loss{coming.epsilon, coming.delta});
+    lines->add(begun + 1, now, grows ? others : loss_at(0, 4));
 }
 
 // ---- what is left --------------------------------------------------------------------------------------------------
@@ -173,22 +165,18 @@ DP_CALL(dp_cells) {
     const Partition *partition = declared_partition(table);
     if (partition == nullptr || !read_budget(table.relation, &budget))
         refuse_no_partition(table.name);
-    catalog::Reading reading = catalog::Reading::open();
-    const char *id = DatumGetCString(DirectFunctionCall1(uuid_out, table.id));
-    const CellsOfOdometer stored = cells_of_odometer(reading, id);
     const privacy::Spent &sums = budget.odometer.totals.of_public;
     const int64 now = catalog::last_cell(*partition, catalog::today());
     Lines lines = {&rows, partition,
                    budget.bound.bound == privacy::Bound::filter ? budget.bound.epsilon_total : std::nullopt, 0, 0, {}, false};
-    if (stored.version < partition->base) // nothing was charged since
+    const Visit visit = Visit::read();
+    const uint64 n = run(visit, cells_sql, catalog::Typed{UUIDOID, table.id}, partition->base);
+    if (n == 0) // nothing was charged since
         lines.add(partition->others(), now, {sums.epsilon, sums.delta});
-    else {
-        Visit visit = Visit::read(reading);
-        add_lines(visit, id, stored.spread.all, stored.begun, now, &lines);
-        visit.leave();
-    }
+    else
+        add_lines(n, now, &lines);
+    visit.leave();
     lines.put();
-    reading.close();
     return Datum{0};
 }
 

@@ -1,9 +1,7 @@
 // The channel on which those who decide hear of new requests. Anybody may LISTEN to any channel, and is told the payload and the
 // process of whoever asks: so its name is known to the owner and the reviewers of a table alone.
-#include "border/guard.hpp"
 #include "border/versions.hpp"
 #include "catalog/lookup.hpp"
-#include "catalog/requests.hpp"
 #include "sql/decide_requests.hpp"
 extern "C" {
 #include <commands/async.h>

@@ -5,7 +5,6 @@
 #include "border/versions.hpp"
 #include "keeper/client.hpp"
 #include "sql/call_arguments.hpp"
-#include "sql/controller.hpp"
 #include "sql/domain_members.hpp"
 #include "sql/result_rows.hpp"
 

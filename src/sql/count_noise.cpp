@@ -1,5 +1,4 @@
 // How right numbers of a protected table will be: what its owner is told who sets a limit. From policies and declarations; no row is read.
-#include "privacy/risk.hpp"
 #include "sql/domain_members.hpp"
 #include "sql/told.hpp"
 

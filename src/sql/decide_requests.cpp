@@ -1,8 +1,5 @@
 // Requests: looking at them, fetching their answers, deciding on them, and who reviews (doc/analyst.md, doc/controller.md).
 #include "border/listed.hpp"
-#include "border/scope.hpp"
-#include "catalog/ledger.hpp"
-#include "catalog/requests.hpp"
 #include "catalog/row_access_paths.hpp"
 #include "keeper/client.hpp"
 #include "release/approve.hpp"

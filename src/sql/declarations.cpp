@@ -5,7 +5,6 @@
 #include "sql/call_arguments.hpp"
 #include "sql/domain_members.hpp"
 #include "sql/refusal.hpp"
-#include "sql/setter.hpp"
 
 using dp::catalog::Visit;
 

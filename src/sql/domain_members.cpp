@@ -4,7 +4,6 @@
 #include "catalog/ledger.hpp"
 #include "sql/call_arguments.hpp"
 #include "sql/result_rows.hpp"
-#include "sql/setter.hpp"
 
 using dp::catalog::Visit;
 

@@ -1,6 +1,5 @@
 // dp_draft: a psql script that protects the tables of a schema, from what its catalogs say. It reads neither rows nor what
 // PostgreSQL knows of them (reltuples, statistics): what is drafted becomes public.
-#include "catalog/access.hpp"
 #include "catalog/facade.hpp"
 #include "catalog/foreign_code.hpp"
 #include "sql/call_arguments.hpp"

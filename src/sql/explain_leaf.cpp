@@ -2,17 +2,14 @@
 // facts, under the caller's policy. The statement is not executed.
 #include "sql/explain_page.hpp"
 
-#include "release/ask.hpp"
 #include "release/judge.hpp"
 #include "release/replay.hpp"
 
 #include "border/permissions.hpp"
-#include "border/walk.hpp"
 #include "catalog/facade.hpp"
 #include "query/date_style.hpp"
 #include "query/shown_names.hpp"
 #include "query/hints.hpp"
-#include "query/rewrite.hpp"
 #include "release/resolved.hpp"
 #include "rows/unit_checks.hpp"
 #include "rows/narrowed.hpp"

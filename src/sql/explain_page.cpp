@@ -5,7 +5,6 @@
 
 #include "sql/explain_page.hpp"
 
-#include "catalog/decimals.hpp"
 #include "rows/unit_checks.hpp"
 #include "sql/call_arguments.hpp"
 #include "sql/refusal.hpp"

@@ -3,13 +3,11 @@
 #include <cmath>
 
 #include "border/versions.hpp"
-#include "catalog/decimals.hpp"
 #include "catalog/facade.hpp"
 #include "query/grammar.hpp"
 #include "release/general_answer.hpp"
 #include "rows/unit_checks.hpp"
 #include "sql/call_arguments.hpp"
-#include "sql/statement_leaves.hpp"
 #include "sql/refusal.hpp"
 #include "sql/risk_rows.hpp"
 

@@ -1,6 +1,5 @@
 // dp_join_domains: two domains of the same people become one (formulas.md 9.13). The keeper that does it looks at all of
 // this again, under the locks.
-#include "catalog/decimals.hpp"
 #include "catalog/ledger.hpp"
 #include "catalog/ledger_join.hpp"
 #include "sql/call_arguments.hpp"

@@ -2,8 +2,6 @@
 #include <cmath>
 
 #include "privacy/disclosure.hpp"
-#include "privacy/zcdp.hpp"
-#include "catalog/decimals.hpp"
 #include "release/last.hpp"
 #include "sql/result_rows.hpp"
 #include "sql/told.hpp"

@@ -4,7 +4,6 @@
 #include <algorithm>
 
 #include "border/versions.hpp"
-#include "catalog/decimals.hpp"
 #include "privacy/standing.hpp"
 #include "sql/result_rows.hpp"
 

@@ -1,7 +1,5 @@
 #include "sql/set_odometer.hpp"
 
-#include "catalog/access.hpp"
-#include "catalog/decimals.hpp"
 #include "catalog/settings.hpp"
 #include "privacy/standing.hpp"
 #include "sql/call_arguments.hpp"
@@ -18,102 +16,67 @@ privacy::Odometer entered(const BoundState &state) {
 
 // ---- totals that are spent already ---------------------------------------------------------------------------------
 
-namespace {
-// Compares the sums of a table with one of its totals. Decisions of DP modes read the public account, those of others the sum of both
-// (formulas.md 5.2).
-struct Sum {
-    const char *name, *total, *of_public, *of_conditional, *setting;
-    bool public_exceeds, both_exceed;
-    bool used_up; // by the public account, to the last unit
-};
-} // namespace
-
-template <class Number> static Sum sum_of(const char *name, Number total, Number of_public, Number of_conditional) {
-    return Sum{name,
-               printed(total),
-               printed(of_public),
-               printed(of_conditional),
-               name,
-               of_public > total,
-               of_public + of_conditional > total,
-               false};
-}
-
-// Every charge has an epsilon, so nothing fits a total that is just used up. A total of 0 closes the table on purpose.
-static Sum sum_of_epsilon(const char *name, privacy::Epsilon total, privacy::Epsilon of_public,
-                          privacy::Epsilon of_conditional) {
-    Sum sum = sum_of(name, total, of_public, of_conditional);
-    sum.used_up = of_public == total && total.units() > 0;
-    return sum;
-}
-
-// in_period: the sum counts as 0 when the period turns.
-static void warn_of_sum(const char *relation, const Sum &sum, bool in_period = false) {
-    if (!sum.both_exceed && !sum.used_up)
+// Warns of a total that is less than what is spent, or used up. Decisions of DP modes read the public account, those of others the sum of
+// both (formulas.md 5.2). Every charge has an epsilon, so nothing fits a total of it that is just used up; one of 0 closes the table on
+// purpose. in_period: the sums count as 0 when the period turns. kept: by a rule that stands beside the total.
+template <class Number>
+static void warn_of_sum(const char *relation, const char *name, const char *setting, Number total, Number of_public,
+                        Number of_conditional, bool in_period = false, bool public_kept = false,
+                        bool both_kept = false) {
+    const bool used_up = std::is_same_v<Number, privacy::Epsilon> && of_public == total && total.units() > 0;
+    const bool both_exceed = of_public + of_conditional > total && !both_kept;
+    if (!both_exceed && !used_up)
         return;
-    const char *const what = sum.public_exceeds || sum.used_up
+    const char *const what = (of_public > total && !public_kept) || used_up
                                  ? "no query will be answered"
                                  : "no query whose epsilon is chosen from the data will be answered";
     ereport(WARNING,
-            (errmsg("%s %s of %s is %s%s: %s%s", sum.name, sum.total, relation,
-                    sum.both_exceed ? "less than what is spent" : "used up", in_period ? " in this period" : "", what,
+            (errmsg("%s %s of %s is %s%s: %s%s", name, printed(total), relation,
+                    both_exceed ? "less than what is spent" : "used up", in_period ? " in this period" : "", what,
                     in_period ? " until it turns" : ""),
-             errdetail("The public account has spent %s, the conditional one %s.", sum.of_public, sum.of_conditional),
-             errhint("Raise it with dp_set_odometer(%s, %s => ...).", quote_literal_cstr(relation), sum.setting)));
+             errdetail("The public account has spent %s, the conditional one %s.", printed(of_public),
+                       printed(of_conditional)),
+             errhint("Raise it with dp_set_odometer(%s, %s => ...).", quote_literal_cstr(relation), setting)));
 }
 
 // The basic rule stands beside the cap.
-static Sum sum_in_rho(const privacy::BoundSettings &bound, const privacy::Totals &totals) {
-    const privacy::Spent both = totals.of_public + totals.of_conditional;
-    Sum sum = sum_of("rho_total", bound.rho_total, totals.of_public.rho, totals.of_conditional.rho);
-    sum.setting = "epsilon_total";
-    auto basic = [&](const privacy::Spent &spent) {
+static void warn_of_zcdp(const char *relation, const privacy::BoundSettings &bound, const privacy::Totals &totals) {
+    const privacy::Spent &open = totals.of_public, &closed = totals.of_conditional;
+    const auto basic = [&](const privacy::Spent &spent) {
         return bound.keeps_basic_rule(spent) && spent.pure <= *bound.epsilon_total;
     };
-    sum.public_exceeds = sum.public_exceeds && !basic(totals.of_public);
-    sum.both_exceed = sum.both_exceed && !basic(both);
-    return sum;
-}
-
-static void warn_of_zcdp(const char *relation, const privacy::BoundSettings &bound, const privacy::Totals &totals) {
-    const privacy::Spent &of_public = totals.of_public, &of_conditional = totals.of_conditional;
-    const privacy::Delta groups = of_public.delta_of_epoch(), more_groups = of_conditional.delta_of_epoch();
     if (bound.epsilon_total)
-        warn_of_sum(relation, sum_in_rho(bound, totals));
+        warn_of_sum(relation, "rho_total", "epsilon_total", bound.rho_total, open.rho, closed.rho, false, basic(open),
+                    basic(open + closed));
     if (bound.splits_pure())
-        warn_of_sum(relation, sum_of_epsilon("epsilon_pure", bound.epsilon_pure, of_public.epsilon_of_epoch(),
-                                             of_conditional.epsilon_of_epoch()));
-    if (groups.units() + more_groups.units() == 0)
-        return;
-    Sum sum = sum_of("the delta for groups", bound.delta_mechanisms(), groups, more_groups);
-    sum.setting = "delta_total";
-    warn_of_sum(relation, sum);
+        warn_of_sum(relation, "epsilon_pure", "epsilon_pure", bound.epsilon_pure, open.epsilon_of_epoch(),
+                    closed.epsilon_of_epoch());
+    const privacy::Delta groups = open.delta_of_epoch(), more_groups = closed.delta_of_epoch();
+    if (groups.units() + more_groups.units() > 0)
+        warn_of_sum(relation, "the delta for groups", "delta_total", bound.delta_mechanisms(), groups, more_groups);
 }
 
 static void warn_of_spent(const char *relation, const privacy::BoundSettings &bound, const privacy::Totals &totals) {
     if (bound.bound == privacy::Bound::none)
         return;
-    if (bound.bound == privacy::Bound::zcdp) {
-        warn_of_zcdp(relation, bound, totals);
-        return;
-    }
-    const privacy::Spent &of_public = totals.of_public, &of_conditional = totals.of_conditional;
+    if (bound.bound == privacy::Bound::zcdp)
+        return warn_of_zcdp(relation, bound, totals);
     const bool periods = bound.period.has_value();
+    const auto now = [=](const privacy::Spent &spent) {
+        return periods ? privacy::Loss{spent.period.epsilon, spent.period.delta}
+                       : privacy::Loss{spent.epsilon, spent.delta};
+    };
+    const privacy::Spent &ever = totals.of_public, &ever_closed = totals.of_conditional;
+    const privacy::Loss open = now(ever), closed = now(ever_closed);
     if (bound.epsilon_total)
-        warn_of_sum(relation,
-                    sum_of_epsilon("epsilon_total", *bound.epsilon_total,
-                                   periods ? of_public.period.epsilon : of_public.epsilon,
-                                   periods ? of_conditional.period.epsilon : of_conditional.epsilon),
+        warn_of_sum(relation, "epsilon_total", "epsilon_total", *bound.epsilon_total, open.epsilon, closed.epsilon,
                     periods);
-    warn_of_sum(relation,
-                sum_of("delta_total", bound.delta_total, periods ? of_public.period.delta : of_public.delta,
-                       periods ? of_conditional.period.delta : of_conditional.delta),
-                periods);
+    warn_of_sum(relation, "delta_total", "delta_total", bound.delta_total, open.delta, closed.delta, periods);
     if (periods && bound.epsilon_lifetime)
-        warn_of_sum(relation, sum_of_epsilon("epsilon_lifetime", *bound.epsilon_lifetime, of_public.epsilon,
-                                             of_conditional.epsilon));
+        warn_of_sum(relation, "epsilon_lifetime", "epsilon_lifetime", *bound.epsilon_lifetime, ever.epsilon,
+                    ever_closed.epsilon);
     if (periods && bound.delta_lifetime)
-        warn_of_sum(relation, sum_of("delta_lifetime", *bound.delta_lifetime, of_public.delta, of_conditional.delta));
+        warn_of_sum(relation, "delta_lifetime", "delta_lifetime", *bound.delta_lifetime, ever.delta, ever_closed.delta);
 }
 
 // ---- policies whose delta no answer can pay any more; their queries that need none go on ---------------------------

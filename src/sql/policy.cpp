@@ -1,5 +1,4 @@
 // Sets who may ask, under which privacy preference (doc/reference.md).
-#include "catalog/decimals.hpp"
 #include "query/grammar.hpp"
 #include "sql/call_arguments.hpp"
 #include "sql/policy_notes.hpp"

@@ -1,7 +1,6 @@
 #include "sql/policy_notes.hpp"
 
 #include "border/versions.hpp"
-#include "catalog/decimals.hpp"
 #include "sql/call_arguments.hpp"
 
 using dp::catalog::Visit;

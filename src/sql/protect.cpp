@@ -6,7 +6,6 @@
 #include "query/grammar.hpp"
 #include "sql/call_arguments.hpp"
 #include "sql/carry_over.hpp"
-#include "sql/setter.hpp"
 #include "sql/role_type.hpp"
 extern "C" {
 #include <commands/comment.h>

@@ -4,7 +4,6 @@
 #include "query/grammar.hpp"
 #include "sql/call_arguments.hpp"
 #include "sql/carry_over.hpp"
-#include "sql/setter.hpp"
 extern "C" {
 #include <catalog/indexing.h>
 #include <catalog/pg_attribute.h>

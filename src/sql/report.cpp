@@ -1,8 +1,5 @@
 // Implements dp_report: a page of HTML about a table, and about one query (doc/reference.md). Everything on it is for the owner alone, as
 // in dp_risk_records: no noise, nothing charged.
-#include "border/scope.hpp"
-#include "catalog/decimals.hpp"
-#include "catalog/settings.hpp"
 #include "picture/html.hpp"
 #include "sql/call_arguments.hpp"
 #include "sql/controller.hpp"

@@ -4,17 +4,14 @@
 #include <cmath>
 
 #include "privacy/disclosure.hpp"
-#include "privacy/remaining.hpp"
 
 #include "picture/html.hpp"
 
-#include "catalog/decimals.hpp"
 #include "release/charge.hpp"
 #include "release/choose.hpp"
 #include "rows/unit_checks.hpp"
 #include "sql/call_arguments.hpp"
 #include "sql/ledger_pages.hpp"
-#include "sql/statement_leaves.hpp"
 #include "sql/report.hpp"
 #include "sql/risk_calls.hpp"
 

@@ -1,7 +1,5 @@
 // Makes the part of a report that is about a request: who asks, what for, at which price, and what its owner may decide after this look
 // (architecture.md, 3.11).
-#include "border/scope.hpp"
-#include "catalog/decimals.hpp"
 #include "release/resolved.hpp"
 #include "sql/call_arguments.hpp"
 #include "sql/statement_leaves.hpp"

@@ -1,6 +1,4 @@
 // Makes the parts of a report that are about the table whatever is asked: settings, spending, denials, requests, audit.
-#include "border/scope.hpp"
-#include "catalog/access.hpp"
 #include "sql/refusal.hpp"
 #include "sql/report.hpp"
 

@@ -1,8 +1,4 @@
 // What becomes of an answer when something is computed from it: redrawing it, and signals (doc/analyst.md, doc/controller.md).
-#include "border/scope.hpp"
-#include "catalog/access.hpp"
-#include "catalog/decimals.hpp"
-#include "catalog/ledger.hpp"
 #include "release/approve.hpp"
 #include "release/estimate.hpp"
 #include "release/redraw.hpp"

@@ -1,12 +1,9 @@
 // The bound of a table's odometer (doc/reference.md).
 #include "sql/set_odometer.hpp"
 
-#include "catalog/decimals.hpp"
-#include "catalog/settings.hpp"
 #include "sql/call_arguments.hpp"
 #include "sql/carry_over.hpp"
 #include "sql/had.hpp"
-#include "sql/setter.hpp"
 
 using dp::catalog::Visit;
 

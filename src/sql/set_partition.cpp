@@ -6,7 +6,6 @@
 #include "sql/ledger_pages.hpp"
 #include "sql/call_arguments.hpp"
 #include "sql/domain_members.hpp"
-#include "sql/setter.hpp"
 
 using dp::catalog::Partition;
 using dp::catalog::Visit;

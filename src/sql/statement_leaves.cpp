@@ -1,6 +1,5 @@
 #include "sql/statement_leaves.hpp"
 
-#include "border/refuse.hpp"
 #include "query/grammar.hpp"
 #include "release/resolved.hpp"
 #include "sql/explain_page.hpp"

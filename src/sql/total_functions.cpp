@@ -1,5 +1,4 @@
 // Total replacements of operations on texts and documents, and of casts from texts; the list of all, and how they are made.
-#include "border/spi.hpp"
 #include "query/total.hpp"
 #include "query/total_casts.hpp"
 #include "sql/result_rows.hpp"

@@ -3,7 +3,6 @@
 #include "border/versions.hpp"
 #include "catalog/registered.hpp"
 #include "sql/domain_members.hpp"
-#include "sql/setter.hpp"
 
 using dp::catalog::Visit;
 

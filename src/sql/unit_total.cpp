@@ -3,9 +3,7 @@
 #include "query/constants.hpp"
 #include "rows/totals.hpp"
 #include "sql/call_arguments.hpp"
-#include "sql/controller.hpp"
 #include "sql/domain_members.hpp"
-#include "sql/setter.hpp"
 
 using dp::catalog::Visit;
 

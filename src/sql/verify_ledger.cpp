@@ -1,10 +1,7 @@
 // dp_verify_ledger: whether the rows of a ledger are those that were written, and come to its totals.
-#include "border/guard.hpp"
 #include "border/versions.hpp"
 #include "catalog/cells_of_ledger.hpp"
 #include "catalog/ledger_rebuild.hpp"
-#include "catalog/parameters.hpp"
-#include "catalog/settings.hpp"
 #include "sql/call_arguments.hpp"
 #include "sql/ledger_pages.hpp"
 
