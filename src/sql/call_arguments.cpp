@@ -61,23 +61,15 @@ bool takes_away(Datum numeric) {
 const std::vector<privacy::Epsilon> *candidates_argument(FunctionCallInfo fcinfo, int argument, bool *infinite) {
     *infinite = false;
     ArrayType *array = array_argument(fcinfo, argument);
-    if (array == nullptr)
+    if (array == nullptr || ARR_NDIM(array) != 1)
         return catalog::candidates_from_array(array);
-    Datum *elements;
-    bool *nulls;
-    int n, kept = 0;
-    deconstruct_array(array, NUMERICOID, -1, false, TYPALIGN_INT, &elements, &nulls, &n);
-    for (int i = 0; i < n; i++)
-        if (nulls[i] || !takes_away(elements[i])) {
-            nulls[kept] = nulls[i];
-            elements[kept++] = elements[i];
-        }
-    *infinite = kept < n;
+    ArrayType *finite = DatumGetArrayTypeP(OidFunctionCall2Coll(F_ARRAY_REMOVE, InvalidOid, PointerGetDatum(array),
+                                                                catalog::text_numeric("Infinity")));
+    const int kept = ArrayGetNItems(ARR_NDIM(finite), ARR_DIMS(finite));
+    *infinite = kept < ArrayGetNItems(ARR_NDIM(array), ARR_DIMS(array));
     if (*infinite && kept == 0)
         return border::context_new<std::vector<privacy::Epsilon>>();
-    int dims[1] = {kept}, lower[1] = {1};
-    return catalog::candidates_from_array(
-        *infinite ? construct_md_array(elements, nulls, 1, dims, lower, NUMERICOID, -1, false, TYPALIGN_INT) : array);
+    return catalog::candidates_from_array(finite);
 }
 
 bool is_empty_text(Datum word) {

@@ -9,17 +9,14 @@ extern "C" {
 
 namespace dp::sql {
 
-constexpr int channel_bytes = 16;
+constexpr int channel_digits = 32;
 
 // Nobody else sees the uuid of a domain, which is random.
 static const char *channel_of(const char *id, Oid relation) {
     const char *secret = psprintf("dp_rdr requests %s %u", id, relation);
-    bytea *hash = DatumGetByteaPP(DirectFunctionCall1(sha256_bytea, CStringGetTextDatum(secret)));
-    StringInfo name = makeStringInfo();
-    appendStringInfoString(name, "dp_rdr_");
-    for (int i = 0; i < channel_bytes; i++)
-        appendStringInfo(name, "%02x", static_cast<unsigned char>(VARDATA_ANY(hash)[i]));
-    return name->data;
+    const Datum hash = DirectFunctionCall1(sha256_bytea, CStringGetTextDatum(secret));
+    const Datum digits = DirectFunctionCall2(binary_encode, hash, CStringGetTextDatum("hex"));
+    return psprintf("dp_rdr_%.*s", channel_digits, TextDatumGetCString(digits));
 }
 
 // trace_notify, which everybody may set, prints the name.

@@ -58,56 +58,44 @@ static Columns columns_of(const catalog::Settings *settings, bool all_columns) {
 // ---- what a new view would lose ------------------------------------------------------------------------------------
 
 namespace {
+// Holds the access lists and comments of a view, at 0, and of its columns by their numbers. An access list of 0: none.
 struct Belongings {
-    Oid view;
-    Datum acl; // 0: none
-    const char *comment;
     TupleDesc columns;
-    Datum *column_acls;
-    const char **column_comments;
+    Datum *acls;
+    const char **comments;
 };
 } // namespace
 
-static Datum copied_acl(int cache, HeapTuple tuple, AttrNumber attribute) {
+// Returns the row of the view, or of a column.
+static HeapTuple row_of(Oid view, AttrNumber column) {
+    return column == 0 ? SearchSysCacheCopy1(RELOID, ObjectIdGetDatum(view))
+                       : SearchSysCacheCopy2(ATTNUM, ObjectIdGetDatum(view), Int16GetDatum(column));
+}
+
+static Datum acl_of(Oid view, AttrNumber column) {
     bool isnull;
-    Datum acl = SysCacheGetAttr(cache, tuple, attribute, &isnull);
+    const Datum acl = SysCacheGetAttr(column == 0 ? RELOID : ATTNUM, row_of(view, column),
+                                      column == 0 ? Anum_pg_class_relacl : Anum_pg_attribute_attacl, &isnull);
     return isnull ? Datum(0) : PointerGetDatum(DatumGetAclPCopy(acl));
-}
-
-static Datum acl_of_view(Oid view) {
-    HeapTuple tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(view));
-    Datum acl = copied_acl(RELOID, tuple, Anum_pg_class_relacl);
-    ReleaseSysCache(tuple);
-    return acl;
-}
-
-static Datum acl_of_column(Oid view, AttrNumber attno) {
-    HeapTuple tuple = SearchSysCache2(ATTNUM, ObjectIdGetDatum(view), Int16GetDatum(attno));
-    Datum acl = copied_acl(ATTNUM, tuple, Anum_pg_attribute_attacl);
-    ReleaseSysCache(tuple);
-    return acl;
 }
 
 static Belongings belongings_of(Oid oid) {
     Relation view = table_open(oid, AccessShareLock);
-    Belongings all = {
-        oid,     acl_of_view(oid), GetComment(oid, RelationRelationId, 0), CreateTupleDescCopy(RelationGetDescr(view)),
-        nullptr, nullptr};
+    const int n = RelationGetDescr(view)->natts;
+    Belongings all = {CreateTupleDescCopy(RelationGetDescr(view)), static_cast<Datum *>(palloc0(sizeof(Datum) * (n + 1))),
+                      static_cast<const char **>(palloc0(sizeof(char *) * (n + 1)))};
     table_close(view, NoLock);
-    int n = all.columns->natts;
-    all.column_acls = static_cast<Datum *>(palloc0(sizeof(Datum) * (n + 1)));
-    all.column_comments = static_cast<const char **>(palloc0(sizeof(char *) * (n + 1)));
-    for (int i = 0; i < n; i++) {
-        all.column_acls[i] = acl_of_column(oid, i + 1);
-        all.column_comments[i] = GetComment(oid, RelationRelationId, i + 1);
+    for (int i = 0; i <= n; i++) {
+        all.acls[i] = acl_of(oid, static_cast<AttrNumber>(i));
+        all.comments[i] = GetComment(oid, RelationRelationId, i);
     }
     return all;
 }
 
 // Writes an access list as it was, grantors and all; GRANT could only give the owner's own.
-static void put_acl(Oid catalog_id, HeapTuple tuple, AttrNumber attribute, Oid view, AttrNumber attno, Datum before,
-                    Datum acl) {
-    Relation catalog = table_open(catalog_id, RowExclusiveLock);
+static void put_acl(Oid view, AttrNumber column, Datum acl) {
+    Relation catalog = table_open(column == 0 ? RelationRelationId : AttributeRelationId, RowExclusiveLock);
+    const AttrNumber attribute = column == 0 ? Anum_pg_class_relacl : Anum_pg_attribute_attacl;
     int natts = RelationGetNumberOfAttributes(catalog);
     auto *values = static_cast<Datum *>(palloc0(sizeof(Datum) * natts));
     auto *nulls = static_cast<bool *>(palloc0(sizeof(bool) * natts));
@@ -115,30 +103,26 @@ static void put_acl(Oid catalog_id, HeapTuple tuple, AttrNumber attribute, Oid v
     values[attribute - 1] = acl;
     nulls[attribute - 1] = acl == Datum(0);
     replaces[attribute - 1] = true;
-    HeapTuple changed = heap_modify_tuple(tuple, RelationGetDescr(catalog), values, nulls, replaces);
+    const Datum before = acl_of(view, column);
+    HeapTuple changed = heap_modify_tuple(row_of(view, column), RelationGetDescr(catalog), values, nulls, replaces);
     CatalogTupleUpdate(catalog, &changed->t_self, changed);
     Oid *old_members = nullptr, *new_members = nullptr;
     int nold = before == Datum(0) ? 0 : aclmembers(DatumGetAclP(before), &old_members);
     int nnew = acl == Datum(0) ? 0 : aclmembers(DatumGetAclP(acl), &new_members);
-    updateAclDependencies(RelationRelationId, view, attno, catalog::relation_owner(view), nold, old_members, nnew,
+    updateAclDependencies(RelationRelationId, view, column, catalog::relation_owner(view), nold, old_members, nnew,
                           new_members);
     table_close(catalog, RowExclusiveLock);
 }
 
 static void give_back(const Belongings &all, Oid view) {
-    put_acl(RelationRelationId, SearchSysCacheCopy1(RELOID, ObjectIdGetDatum(view)), Anum_pg_class_relacl, view, 0,
-            acl_of_view(view), all.acl);
-    if (all.comment != nullptr)
-        CreateComments(view, RelationRelationId, 0, all.comment);
-    for (int i = 0; i < all.columns->natts; i++) {
-        AttrNumber attno = get_attnum(view, NameStr(TupleDescAttr(all.columns, i)->attname));
-        if (attno <= 0)
+    for (int i = 0; i <= all.columns->natts; i++) {
+        const AttrNumber column = i == 0 ? 0 : get_attnum(view, NameStr(TupleDescAttr(all.columns, i - 1)->attname));
+        if (i > 0 && column <= 0)
             continue; // the column is gone
-        if (all.column_acls[i] != Datum(0))
-            put_acl(AttributeRelationId, SearchSysCacheCopy2(ATTNUM, ObjectIdGetDatum(view), Int16GetDatum(attno)),
-                    Anum_pg_attribute_attacl, view, attno, acl_of_column(view, attno), all.column_acls[i]);
-        if (all.column_comments[i] != nullptr)
-            CreateComments(view, RelationRelationId, attno, all.column_comments[i]);
+        if (i == 0 || all.acls[i] != Datum(0))
+            put_acl(view, column, all.acls[i]);
+        if (all.comments[i] != nullptr)
+            CreateComments(view, RelationRelationId, column, all.comments[i]);
     }
     CommandCounterIncrement();
 }

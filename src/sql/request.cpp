@@ -16,6 +16,7 @@
 #include "sql/call_arguments.hpp"
 #include "sql/refusal.hpp"
 #include "sql/decide_requests.hpp"
+#include "sql/setter.hpp"
 extern "C" {
 #include <storage/lock.h>
 }
@@ -92,12 +93,8 @@ static void evaluate_arguments(const List *arguments, release::Ask *ask) {
         ParamExternData &parameter = ask->parameters->params[i];
         ExprState *state = ExecPrepareExpr(expression, estate);
         Datum value = ExecEvalExprSwitchContext(state, GetPerTupleExprContext(estate), &parameter.isnull);
-        int16 length;
-        bool by_value;
-        get_typlenbyval(type, &length, &by_value);
         if (!parameter.isnull)
-            parameter.value =
-                length == -1 ? PointerGetDatum(PG_DETOAST_DATUM_COPY(value)) : datumCopy(value, by_value, length);
+            parameter.value = copy_of(value, type);
         parameter.pflags = PARAM_FLAG_CONST;
         parameter.ptype = ask->parameter_types[i] = query::parameter_type(type);
     }

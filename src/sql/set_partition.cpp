@@ -136,16 +136,10 @@ static void set_stretches(Partition *partition, Oid type, const char *by, const 
 
 // A text counts as NULL where a statement can afford no such length, which is never below 256 bytes (query/cost): so these are always read.
 static void check_values(ArrayType *values) {
-    constexpr Size most = 200;
-    Datum *texts;
-    bool *nulls;
-    int n;
-    deconstruct_array(values, TEXTOID, -1, false, TYPALIGN_INT, &texts, &nulls, &n);
-    for (int i = 0; i < n; i++)
-        if (!nulls[i] && VARSIZE_ANY_EXHDR(DatumGetPointer(texts[i])) > most)
-            refuse_size(psprintf("a declared group of the column has more than %d bytes, which no cell may have",
-                                 static_cast<int>(most)),
-                        "Declare shorter groups with dp_set_groups(), or partition by another column.");
+    refuse_by("SELECT '54000', 'a declared group of the column has more than 200 bytes, which no cell may have', NULL, "
+              "'Declare shorter groups with dp_set_groups(), or partition by another column.' "
+              "FROM unnest($1) g (value) WHERE octet_length(g.value) > 200 LIMIT 1",
+              Typed::array(TEXTARRAYOID, values));
 }
 
 // A list only grows: the cells that there are stay, and the groups that are none of them come behind.

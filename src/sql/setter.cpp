@@ -29,7 +29,7 @@ static Oid *types_of(const Options &options) {
     return types;
 }
 
-static Datum copy_of(Datum value, Oid type) {
+Datum copy_of(Datum value, Oid type) {
     int16 length;
     bool by_value;
     get_typlenbyval(type, &length, &by_value);

@@ -53,6 +53,8 @@ struct Row {
     }
 };
 
+// Copies a value, detoasted.
+Datum copy_of(Datum value, Oid type);
 // Reads the row of these keys; from: what follows FROM, where the row is `p`, and the keys are $1 and so on. It outlives the visit.
 Row read_row(const catalog::Visit &visit, const Options &options, std::initializer_list<Oid> keys, const char *from);
 // Replaces what is set by what is passed: NULL keeps it.
