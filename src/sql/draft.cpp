@@ -2,6 +2,7 @@
 // PostgreSQL knows of them (reltuples, statistics): what is drafted becomes public.
 #include "catalog/facade.hpp"
 #include "catalog/foreign_code.hpp"
+#include "rows/compared.hpp"
 #include "sql/call_arguments.hpp"
 #include "sql/draft.hpp"
 #include "sql/refusal.hpp"
@@ -23,29 +24,16 @@ struct Check {
 
 } // namespace
 
-// Returns the strategy of an operator in the default btree family of a type, or 0. Equality of another family groups otherwise.
-static int strategy_of(Oid op, Oid type) {
-    const TypeCacheEntry *entry = lookup_type_cache(type, TYPECACHE_BTREE_OPFAMILY);
-    return OidIsValid(entry->btree_opf) ? get_op_opfamily_strategy(op, entry->btree_opf) : 0;
-}
-
-static Node *without_relabel(Node *node) {
-    while (IsA(node, RelabelType))
-        node = reinterpret_cast<Node *>(castNode(RelabelType, node)->arg);
-    return node;
-}
-
 // The constraint is on one column: each Var is that column.
-static bool is_subject(Node *node) {
-    node = without_relabel(node);
+static bool is_subject(const Node *node) {
     return IsA(node, Var) || IsA(node, CoerceToDomainValue);
 }
 
-static const char *printed(Oid type, Datum value) {
+static char *printed(const Const *constant) {
     Oid output;
     bool varlena;
-    getTypeOutputInfo(type, &output, &varlena);
-    return OidOutputFunctionCall(output, value);
+    getTypeOutputInfo(constant->consttype, &output, &varlena);
+    return OidOutputFunctionCall(output, constant->constvalue);
 }
 
 // Infinite ends and NaN bound nothing.
@@ -56,64 +44,34 @@ static bool bounds_something(const char *text) {
     return true;
 }
 
-static void add_elements(Check *check, const Const *list) {
-    ArrayType *array = DatumGetArrayTypeP(list->constvalue);
-    Oid type = ARR_ELEMTYPE(array);
-    Datum *elements;
-    bool *nulls;
-    int n;
-    int16 length;
-    bool by_value;
-    char alignment;
-    get_typlenbyvalalign(type, &length, &by_value, &alignment);
-    deconstruct_array(array, type, length, by_value, alignment, &elements, &nulls, &n);
-    for (int i = 0; i < n; i++)
-        if (!nulls[i])
-            check->groups = lappend(check->groups, const_cast<char *>(printed(type, elements[i])));
+static void read_comparison(Check *check, const rows::Comparison &comparison) {
+    List *texts = NIL;
+    for (auto *constant : border::each<const Const>(rows::constants_of(comparison)))
+        texts = lappend(texts, printed(constant));
+    if (comparison.strategy == BTEqualStrategyNumber)
+        check->groups = texts;
+    else if (auto *text = static_cast<const char *>(linitial(texts)); bounds_something(text))
+        (comparison.strategy > BTEqualStrategyNumber ? check->lower : check->upper) = text;
 }
 
-static void read_comparison(Check *check, const OpExpr *call) {
-    if (list_length(call->args) != 2)
-        return;
-    auto *left = without_relabel(static_cast<Node *>(linitial(call->args)));
-    auto *right = without_relabel(static_cast<Node *>(lsecond(call->args)));
-    bool turned = IsA(left, Const);
-    auto *value = reinterpret_cast<const Const *>(turned ? left : right);
-    if (!is_subject(turned ? right : left) || !IsA(value, Const) || value->constisnull)
-        return;
-    const char *text = printed(value->consttype, value->constvalue);
-    int strategy = strategy_of(call->opno, exprType(turned ? right : left));
-    if (strategy == BTEqualStrategyNumber)
-        check->groups = list_make1(const_cast<char *>(text));
-    else if (strategy != 0 && bounds_something(text))
-        ((strategy > BTEqualStrategyNumber) == turned ? check->upper : check->lower) = text;
-}
-
-// Reads one conjunct; x = a OR x = b is a list as well.
-static void read_check(Check *check, Node *node) {
+// Reads conjuncts; x = a OR x = b is a list as well.
+static void read_check(Check *check, Node *condition) {
     check_stack_depth();
-    if (is_andclause(node)) {
-        for (auto *arg : border::each<Node>(castNode(BoolExpr, node)->args))
-            read_check(check, arg);
-    } else if (is_orclause(node)) {
+    for (auto *node : border::each<Node>(rows::conjuncts_of(condition))) {
+        rows::Comparison comparison;
+        if (rows::read_comparison(node, &comparison) && is_subject(comparison.expression))
+            read_comparison(check, comparison);
+        if (!is_orclause(node))
+            continue;
         List *groups = NIL;
         for (auto *item : border::each<Node>(castNode(BoolExpr, node)->args)) {
             Check one = {};
             read_check(&one, item);
-            if (one.groups == NIL)
-                return;
-            groups = list_concat(groups, one.groups);
+            groups = one.groups == NIL ? NIL : list_concat(groups, one.groups);
+            if (groups == NIL)
+                break;
         }
-        check->groups = groups;
-    } else if (IsA(node, OpExpr))
-        read_comparison(check, castNode(OpExpr, node));
-    else if (IsA(node, ScalarArrayOpExpr)) {
-        auto *call = castNode(ScalarArrayOpExpr, node);
-        auto *subject = static_cast<Node *>(linitial(call->args));
-        auto *list = reinterpret_cast<Const *>(without_relabel(static_cast<Node *>(lsecond(call->args))));
-        if (call->useOr && is_subject(subject) && IsA(list, Const) && !list->constisnull &&
-            strategy_of(call->opno, exprType(without_relabel(subject))) == BTEqualStrategyNumber)
-            add_elements(check, list);
+        check->groups = groups == NIL ? check->groups : groups;
     }
 }
 
