@@ -3,17 +3,16 @@
 namespace dp::catalog {
 
 const char *for_sums(const char *text) {
-    StringInfoData list;
-    initStringInfo(&list);
+    StringInfo list = makeStringInfo();
     for (const char *sum : {"epsilon", "delta", "epsilon_epoch", "delta_epoch", "rho", "pure", "rho_only"}) {
-        appendStringInfoString(&list, list.len == 0 ? "" : ", ");
+        appendStringInfoString(list, list->len == 0 ? "" : ", ");
         for (const char *at = text; *at != '\0'; at++)
             if (*at == '@')
-                appendStringInfoString(&list, sum);
+                appendStringInfoString(list, sum);
             else
-                appendStringInfoChar(&list, *at);
+                appendStringInfoChar(list, *at);
     }
-    return list.data;
+    return list->data;
 }
 
 // A share says nothing of an epoch in which its role has not asked.

@@ -23,7 +23,7 @@ static bool all_above_cap(const Charge &what) {
     return !what.candidates->empty();
 }
 
-const char *reason_of_denial(const Charge &what, const privacy::BoundSettings &bound, privacy::Denial denial,
+static const char *reason_of(const Charge &what, const privacy::BoundSettings &bound, privacy::Denial denial,
                              bool pure) {
     if (denial == privacy::Denial::no_candidate && what.grantee != nullptr && all_above_cap(what))
         return "epsilon_max of the policy";
@@ -38,14 +38,15 @@ static bool same(const Denied &a, const Denied &b) {
            strcmp(a.reason, b.reason) == 0 && strcmp(a.account, b.account) == 0;
 }
 
-void add_denial(Denials *denials, const Charge &what, const char *reason) {
+void add_denial(Denials *denials, const Charge &what, const privacy::BoundSettings &bound, privacy::Denial denial,
+                bool pure) {
     auto *denied = static_cast<Denied *>(palloc0(sizeof(Denied)));
     denied->relation = name_or(what.settings->relation, what.settings->relation_name);
     denied->view = name_or(what.settings->view, what.settings->view_name);
     denied->role = role_name(what.asker.role);
     denied->session_role = role_name(what.asker.session_role);
     denied->query = what.query == nullptr ? "" : kept_query(what.query);
-    denied->reason = reason;
+    denied->reason = reason_of(what, bound, denial, pure);
     denied->account = privacy::name_of(what.account);
     denied->times = 1;
     for (auto *known : border::each<Denied>(denials->different)) {

@@ -12,12 +12,9 @@ struct Denials {
     int64 before;    // all that the odometer had counted before this batch
 };
 
-// Which limit it was. `pure`: what was asked would be charged as pure epsilon.
-const char *reason_of_denial(const Charge &what, const privacy::BoundSettings &bound, privacy::Denial denial,
-                             bool pure);
-
-// One more. `denial` is never `none`.
-void add_denial(Denials *denials, const Charge &what, const char *reason);
+// Notes one more, with the limit that it was. `denial` is never `none`. pure: what was asked would be charged as pure epsilon.
+void add_denial(Denials *denials, const Charge &what, const privacy::BoundSettings &bound, privacy::Denial denial,
+                bool pure);
 
 // At the end of the batch.
 void write_denials(const border::Spi &spi, const char *id, const Denials &denials);

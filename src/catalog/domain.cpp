@@ -5,6 +5,7 @@
 #include "catalog/collation.hpp"
 #include "catalog/facade.hpp"
 #include "catalog/foreign_part.hpp"
+#include "catalog/described_row.hpp"
 #include "catalog/lookup.hpp"
 #include "catalog/relations.hpp"
 
@@ -13,10 +14,10 @@ namespace dp::catalog {
 // ---- as it was declared --------------------------------------------------------------------------------------------
 
 // Names in a text[] that is not null.
-static const char **names_in(Datum array, int *n) {
+static const char **names_in(ArrayType *array, int *n) {
     Datum *elements;
     bool *nulls;
-    deconstruct_array(DatumGetArrayTypePCopy(array), TEXTOID, -1, false, TYPALIGN_INT, &elements, &nulls, n);
+    deconstruct_array(array, TEXTOID, -1, false, TYPALIGN_INT, &elements, &nulls, n);
     auto **names = static_cast<const char **>(palloc(sizeof(char *) * (*n + 1)));
     for (int i = 0; i < *n; i++)
         names[i] = nulls[i] ? "" : TextDatumGetCString(elements[i]);
@@ -31,31 +32,34 @@ static AttrNumber *columns_named(Oid relation, const char *const *names, int n) 
     return columns;
 }
 
-// What a table's own row says; null where there is none, or a row is a unit.
+// Reads what a table's own row says; null where there is none, or a row is a unit.
 static UnitPath *read_step(const Lookup &tables, Oid relation, StringInfo versions) {
     const Row *row = only(tables.rows(ObjectIdGetDatum(relation)));
-    bool isnull = true;
-    if (row != nullptr)
-        row->append_version(versions);
-    Datum unit = row == nullptr ? Datum{0} : row->value("unit", &isnull);
-    if (isnull)
+    if (row == nullptr)
+        return nullptr;
+    row->append_version(versions);
+    const RowReader visit{*row};
+    ArrayType *unit, *key;
+    std::optional<int> max_rows, max_groups, max_rows_per_group;
+    std::optional<Oid> parent;
+    visit("unit", unit);
+    if (unit == nullptr)
         return nullptr;
     auto *step = static_cast<UnitPath *>(palloc0(sizeof(UnitPath)));
+    visit("domain", step->domain);
+    visit("max_rows", max_rows);
+    visit("max_groups", max_groups);
+    visit("max_rows_per_group", max_rows_per_group);
+    visit("parent", parent);
+    visit("parent_key", key);
     step->relation = relation;
-    step->domain = *DatumGetUUIDP(row->value("domain"));
     step->names = names_in(unit, &step->ncolumns);
     step->columns = columns_named(relation, step->names, step->ncolumns);
-    const auto or_zero = [row](const char *column) {
-        bool missing;
-        const Datum value = row->value(column, &missing);
-        return missing ? Datum{0} : value;
-    };
-    step->max_rows = DatumGetInt32(or_zero("max_rows"));
-    step->max_groups = DatumGetInt32(or_zero("max_groups"));
-    step->max_rows_per_group = DatumGetInt32(or_zero("max_rows_per_group"));
-    step->parent_relation = DatumGetObjectId(or_zero("parent"));
-    Datum key = row->value("parent_key", &isnull);
-    step->direct = isnull;
+    step->max_rows = max_rows.value_or(0);
+    step->max_groups = max_groups.value_or(0);
+    step->max_rows_per_group = max_rows_per_group.value_or(0);
+    step->parent_relation = parent.value_or(InvalidOid);
+    step->direct = key == nullptr;
     if (step->direct)
         return step;
     int n;
@@ -71,15 +75,14 @@ static void read_domain(const Reading &reading, UnitPath *path, StringInfo versi
     const Row *row = only(domains.rows(UUIDPGetDatum(&path->domain)));
     if (row != nullptr) {
         row->append_version(versions);
-        bool isnull;
-        Datum types = row->value("unit_types", &isnull);
-        if (!isnull) {
-            ArrayType *array = DatumGetArrayTypePCopy(types);
-            path->ntypes = ArrayGetNItems(ARR_NDIM(array), ARR_DIMS(array));
-            path->types = reinterpret_cast<const Oid *>(ARR_DATA_PTR(array));
-        }
-        Datum table = row->value("unit_table", &isnull);
-        path->unit_table = isnull ? InvalidOid : DatumGetObjectId(table);
+        const RowReader visit{*row};
+        ArrayType *types;
+        std::optional<Oid> table;
+        visit("unit_types", types);
+        visit("unit_table", table);
+        path->ntypes = types == nullptr ? 0 : ArrayGetNItems(ARR_NDIM(types), ARR_DIMS(types));
+        path->types = types == nullptr ? nullptr : reinterpret_cast<const Oid *>(ARR_DATA_PTR(types));
+        path->unit_table = table.value_or(InvalidOid);
     }
     domains.close();
 }
@@ -125,10 +128,6 @@ List *hidden_ancestors(const UnitPath *path) {
 
 // ---- keys ----------------------------------------------------------------------------------------------------------
 
-static bool is_default_class(Oid relation, AttrNumber column, Oid operator_class) {
-    return operator_class == GetDefaultOpClass(get_atttype(relation, column), BTREE_AM_OID);
-}
-
 static bool is_key(const FormData_pg_index &form, HeapTuple tuple) {
     return form.indisunique && form.indimmediate && form.indisvalid && form.indisready && form.indislive &&
            heap_attisnull(tuple, Anum_pg_index_indpred, nullptr) &&
@@ -163,7 +162,7 @@ static bool is_covered(Relation index, Oid relation, int ncolumns, const AttrNum
         bool named = false;
         for (int j = 0; j < ncolumns; j++)
             named |= columns[j] == column;
-        if (!named || !is_default_class(relation, column, classes->values[i]))
+        if (!named || classes->values[i] != GetDefaultOpClass(get_atttype(relation, column), BTREE_AM_OID))
             return false;
     }
     return true;

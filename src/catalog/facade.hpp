@@ -1,7 +1,7 @@
 // The facade: a view over deny(table), which has the table's columns and no path to its rows (architecture.md, 4; K1).
 #pragma once
 
-#include "catalog/registered.hpp"
+#include "catalog/relations.hpp"
 
 namespace dp::catalog {
 

@@ -66,23 +66,26 @@ const char *lack_of_candidates(const Charge &what, const Reason &reason) {
                     least);
 }
 
+// Says what a charge would be, beside what is spent of a total.
+template <class Number>
+const char *compare(const char *unit, Number asked, Number spent, Number total, const char *name,
+                    const char *when = "") {
+    return psprintf("The charge would be %s %s; %s of %s %s is spent%s.", unit, printed(asked), printed(spent), name,
+                    printed(total), when);
+}
+
 // Under zcdp: pure charges may have a total of their own, and only groups that nobody declared need a delta.
 const char *explain_zcdp(const Reason &reason) {
     if (reason.denial == privacy::Denial::delta_total)
         return psprintf("The charge would be delta %s; %s of the %s that delta_total leaves beside delta_conversion is "
                         "spent.",
                         printed(reason.delta_asked), printed(reason.delta_spent), printed(reason.delta_total));
-    if (reason.basis == privacy::Basis::epsilon)
-        return psprintf("The charge would be epsilon %s; %s of epsilon_pure %s is spent.", printed(reason.asked),
-                        printed(reason.spent), printed(reason.total));
-    return psprintf("The charge would be rho %s; %s of rho_total %s is spent.", printed(reason.rho_asked),
-                    printed(reason.rho_spent), printed(reason.rho_total));
+    return reason.basis == privacy::Basis::epsilon
+               ? compare("epsilon", reason.asked, reason.spent, reason.total, "epsilon_pure")
+               : compare("rho", reason.rho_asked, reason.rho_spent, reason.rho_total, "rho_total");
 }
 
 const char *explain_denial(const Charge &what, const Reason &reason) {
-    if (reason.bound == privacy::Bound::zcdp &&
-        (reason.denial == privacy::Denial::epsilon_total || reason.denial == privacy::Denial::delta_total))
-        return explain_zcdp(reason);
     switch (reason.denial) {
     case privacy::Denial::no_candidate:
         return lack_of_candidates(what, reason);
@@ -91,14 +94,16 @@ const char *explain_denial(const Charge &what, const Reason &reason) {
                         printed(reason.asked), printed(reason.spent));
     case privacy::Denial::epsilon_total:
     case privacy::Denial::epsilon_lifetime:
-        return psprintf("The charge would be epsilon %s; %s of %s %s is spent%s.", printed(reason.asked),
-                        printed(reason.spent), reason.lifetime ? "epsilon_lifetime" : "epsilon_total",
-                        printed(reason.total), in_period(reason));
+        return reason.bound == privacy::Bound::zcdp && !reason.lifetime
+                   ? explain_zcdp(reason)
+                   : compare("epsilon", reason.asked, reason.spent, reason.total,
+                             reason.lifetime ? "epsilon_lifetime" : "epsilon_total", in_period(reason));
     case privacy::Denial::delta_total:
     case privacy::Denial::delta_lifetime:
-        return psprintf("The charge would be delta %s; %s of %s %s is spent%s.", printed(reason.delta_asked),
-                        printed(reason.delta_spent), reason.lifetime ? "delta_lifetime" : "delta_total",
-                        printed(reason.delta_total), in_period(reason));
+        return reason.bound == privacy::Bound::zcdp && !reason.lifetime
+                   ? explain_zcdp(reason)
+                   : compare("delta", reason.delta_asked, reason.delta_spent, reason.delta_total,
+                             reason.lifetime ? "delta_lifetime" : "delta_total", in_period(reason));
     default:
         return nullptr;
     }
@@ -149,6 +154,53 @@ const char *hint_for(const Entry &entry) {
 Deliver delivery;
 
 } // namespace
+
+// Tells whether it is the total over all periods that is in the way; of a selection without candidates, the one that leaves less.
+static bool is_for_life(const privacy::BoundSettings &bound, const privacy::Spent &spent, privacy::Denial denial) {
+    if (denial == privacy::Denial::epsilon_lifetime || denial == privacy::Denial::delta_lifetime)
+        return true;
+    return denial == privacy::Denial::no_candidate && bound.period && bound.epsilon_lifetime &&
+           *bound.epsilon_lifetime - spent.epsilon <
+               bound.epsilon_total.value_or(privacy::Epsilon()) - spent.period.epsilon;
+}
+
+// Sets the reason under bounds that count in epsilon.
+static void tell_of_epsilon(const privacy::BoundSettings &bound, const privacy::Spent &spent, privacy::Denial denial,
+                            Reason *reason) {
+    reason->has_period = bound.period.has_value();
+    reason->lifetime = is_for_life(bound, spent, denial);
+    const bool period = reason->has_period && !reason->lifetime;
+    reason->spent = period ? spent.period.epsilon : spent.epsilon;
+    reason->total = (reason->lifetime ? bound.epsilon_lifetime : bound.epsilon_total).value_or(privacy::Epsilon());
+    reason->delta_spent = period ? spent.period.delta : spent.delta;
+    reason->delta_total = reason->lifetime ? bound.delta_lifetime.value_or(privacy::Delta()) : bound.delta_total;
+}
+
+Reason reason_for(const Charge &what, const privacy::BoundSettings &bound, const privacy::Totals &totals,
+                  privacy::Denial denial, const privacy::Cost &cost) {
+    Reason reason = {};
+    if (what.grantee != nullptr)
+        return reason;
+    const privacy::Spent spent = totals.read_by(what.account);
+    const bool zcdp = bound.bound == privacy::Bound::zcdp;
+    reason.denial = denial;
+    reason.bound = bound.bound;
+    reason.basis = bound.basis_of(cost.pure);
+    reason.asked = cost.epsilon;
+    reason.rho_asked = cost.rho;
+    reason.delta_asked = cost.charged(reason.basis);
+    if (!zcdp) {
+        tell_of_epsilon(bound, spent, denial, &reason);
+        return reason;
+    }
+    reason.spent = spent.epsilon_of_epoch();
+    reason.total = bound.epsilon_pure;
+    reason.rho_spent = spent.rho;
+    reason.rho_total = bound.rho_total;
+    reason.delta_spent = spent.delta_of_epoch();
+    reason.delta_total = bound.delta_mechanisms();
+    return reason;
+}
 
 void deliver_by(Deliver deliver) {
     delivery = deliver;

@@ -10,7 +10,6 @@
 #include "privacy/charged_steps.hpp"
 
 #include "border/guard.hpp"
-#include "catalog/asker.hpp"
 #include "catalog/requests.hpp"
 #include "catalog/settings.hpp"
 #include "catalog/stored.hpp"
@@ -77,6 +76,10 @@ struct Reason {
     privacy::Delta delta_asked, delta_spent, delta_total;
     bool has_period, lifetime; // spent and total are those of a period; of all periods together
 };
+
+// Tells the controller why, and nobody else: a policy's charge tells its analyst that it was denied, and no more. Core region.
+Reason reason_for(const Charge &what, const privacy::BoundSettings &bound, const privacy::Totals &totals,
+                  privacy::Denial denial, const privacy::Cost &cost);
 
 // Tells what became of a request. Flat bytes, so that it can stand in shared memory.
 struct Verdict {

@@ -273,8 +273,8 @@ ON CONFLICT (id, grantee, first) DO UPDATE SET epsilon = o.epsilon + EXCLUDED.ep
 }
 
 static Datum describe_cells_of(const OpenOdometer &odometer, const char *which) {
-    return DirectFunctionCall1(jsonb_in, CStringGetDatum(psprintf("{\"cells\": {\"partition\": %d, \"begun\": " INT64_FORMAT "%s}}",
-                                                                  odometer.partition, odometer.begun, which)));
+    return jsonb_of(psprintf("{\"cells\": {\"partition\": %d, \"begun\": " INT64_FORMAT "%s}}", odometer.partition,
+                             odometer.begun, which));
 }
 
 Datum describe_all(const OpenOdometer &odometer) {

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "catalog/ledger_periods.hpp"
-#include "catalog/ledger_reasons.hpp"
 #include "catalog/lookup.hpp"
 
 namespace dp::catalog {

@@ -13,26 +13,21 @@ using border::Spi;
 
 // ---- what an epoch promises ----
 
-template <int Places> static void say(StringInfo json, const char *name, privacy::Decimal<Places> value) {
-    char text[64];
-    border::core([&] { strlcpy(text, value.text().c_str(), sizeof text); });
-    appendStringInfo(json, "\"%s\": %s, ", name, text);
-}
-
 // Describes the totals in every row that raises what its epoch promises: so that follows from the rows alone.
 static Datum describe_totals(const privacy::BoundSettings &bound) {
-    StringInfo json = makeStringInfo();
-    appendStringInfoString(json, "{\"totals\": {");
+    const JsonText json = JsonText::object();
+    json.open("totals", '{');
     if (bound.epsilon_total) {
-        say(json, "epsilon_total", *bound.epsilon_total);
-        say(json, "rho_total", bound.rho_total);
+        json("epsilon_total", *bound.epsilon_total);
+        json("rho_total", bound.rho_total);
     }
-    say(json, "rho_target", border::core([&] { return privacy::anytime_target(bound); }));
-    say(json, "epsilon_pure", bound.epsilon_pure);
-    say(json, "delta_conversion", bound.delta_conversion);
-    say(json, "delta_mechanisms", bound.delta_mechanisms());
-    appendStringInfo(json, "\"cap\": \"%s\"}}", privacy::name_of(bound.cap));
-    return DirectFunctionCall1(jsonb_in, CStringGetDatum(json->data));
+    json("rho_target", border::core([&] { return privacy::anytime_target(bound); }));
+    json("epsilon_pure", bound.epsilon_pure);
+    json("delta_conversion", bound.delta_conversion);
+    json("delta_mechanisms", bound.delta_mechanisms());
+    json("cap", privacy::name_of(bound.cap));
+    json.close('}');
+    return jsonb_of(json.closed());
 }
 
 Datum raise_claim(privacy::Account account, const privacy::BoundSettings &bound, OpenOdometer *odometer) {

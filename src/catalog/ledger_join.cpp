@@ -160,48 +160,39 @@ const char *source_of(const Side &from, const Carried &carried) {
     bytea *head = DatumGetByteaPP(from.odometer.head);
     char *hex = static_cast<char *>(palloc0(2 * VARSIZE_ANY_EXHDR(head) + 1));
     (void)hex_encode(VARDATA_ANY(head), VARSIZE_ANY_EXHDR(head), hex);
-    StringInfo json = makeStringInfo();
-    appendStringInfo(json, "{\"from\": \"%s\", \"head\": \"%s\", \"releases\": " INT64_FORMAT ", \"relation\": ",
-                     from.odometer.id, hex, carried.releases);
-    escape_json(json, from.settings->relation_name);
-    appendStringInfoChar(json, '}');
-    return json->data;
-}
-
-// The roles that have a share of a domain.
-const char **grantees_of(const Spi &spi, const Side &from, uint64 *n) {
-    static border::Statement statement(
-        "SELECT s.grantee FROM dp_rdr.odometer_share s WHERE s.id = $1 ORDER BY s.grantee COLLATE \"C\"");
-    *n = run(spi, statement, Uuid{from.odometer.id});
-    auto **grantees = static_cast<const char **>(palloc(sizeof(char *) * (*n + 1)));
-    for (uint64 i = 0; i < *n; i++)
-        grantees[i] = spi.text(i, 1);
-    return grantees;
+    const JsonText json = JsonText::object();
+    json("from", from.odometer.id);
+    json("head", static_cast<const char *>(hex));
+    json("releases", carried.releases);
+    json("relation", from.settings->relation_name);
+    return json.closed();
 }
 
 // Lists what roles have of an account, each, and last what is nobody's share. Both sums are carried as they are.
-List *parts_of(const Spi &spi, const Reading &reading, const Side &from, privacy::Account account, int64 releases) {
+List *parts_of(const Spi &spi, const Side &from, privacy::Account account, int64 releases) {
+    static border::Statement statement(
+        "SELECT s.grantee, s.epsilon, s.delta FROM (SELECT grantee, CASE WHEN $2 THEN public_epsilon ELSE conditional_epsilon END "
+        "AS epsilon, CASE WHEN $2 THEN public_delta ELSE conditional_delta END AS delta FROM dp_rdr.odometer_share "
+        "WHERE id = $1) s WHERE s.epsilon > 0 OR s.delta > 0 ORDER BY s.grantee COLLATE \"C\"");
+    const bool open = account == privacy::Account::public_account;
     privacy::Totals totals = from.odometer.state.totals;
     auto *rest = static_cast<Carried *>(palloc(sizeof(Carried)));
     *rest = {account, nullptr, totals.of(account).epsilon, totals.of(account).delta, releases};
     List *parts = NIL;
-    uint64 n;
-    const char **grantees = grantees_of(spi, from, &n);
+    const uint64 n = run(spi, statement, Uuid{from.odometer.id}, open);
     for (uint64 i = 0; i < n; i++) {
-        const privacy::Spent part =
-            read_share(reading, from.odometer.id, grantees[i], from.odometer.state.epoch).of(account);
-        if (part.epsilon.units() == 0 && part.delta.units() == 0)
-            continue;
-        rest->epsilon = rest->epsilon - part.epsilon;
-        rest->delta = rest->delta - part.delta;
         auto *carried = static_cast<Carried *>(palloc(sizeof(Carried)));
-        *carried = {account, grantees[i], part.epsilon, part.delta, 0};
+        bool isnull;
+        *carried = {account, spi.text(i, 1), to_epsilon_sum(Spi::value(i, 2, &isnull), "epsilon"),
+                    to_delta(Spi::value(i, 3, &isnull), "delta"), 0};
+        rest->epsilon = rest->epsilon - carried->epsilon;
+        rest->delta = rest->delta - carried->delta;
         parts = lappend(parts, carried);
     }
     if (rest->epsilon.units() < 0 || rest->delta.units() < 0)
         elog(ERROR, "the shares of roles on %s are more than its totals", from.settings->relation_name);
     // One of the public account there is always: it says where the other chain has ended.
-    const bool is_needed = account == privacy::Account::public_account || releases > 0;
+    const bool is_needed = open || releases > 0;
     return is_needed || rest->epsilon.units() > 0 || rest->delta.units() > 0 ? lappend(parts, rest) : parts;
 }
 
@@ -213,7 +204,7 @@ void carry(const Spi &spi, const Entry &join, const Side &from, Side *into) {
     for (privacy::Account account : {privacy::Account::public_account, privacy::Account::conditional}) {
         const bool open = account == privacy::Account::public_account;
         const Counted &counted = open ? counts.of_public : counts.of_conditional;
-        for (auto *carried : border::each<const Carried>(parts_of(spi, reading, from, account, counted.releases))) {
+        for (auto *carried : border::each<const Carried>(parts_of(spi, from, account, counted.releases))) {
             write_join(spi, join, *carried, source_of(from, *carried), "the sum of what the joined domain was charged",
                        into);
         }

@@ -12,9 +12,8 @@ Datum period_text(const privacy::BoundSettings &bound, const privacy::Standing &
         strlcpy(start, privacy::text_of(now.start).c_str(), sizeof start);
         strlcpy(since, privacy::text_of(bound.period->since).c_str(), sizeof since);
     });
-    return DirectFunctionCall1(
-        jsonb_in, CStringGetDatum(psprintf("{\"period\": {\"kind\": \"%s\", \"start\": \"%s\", \"since\": \"%s\"}}",
-                                           privacy::name_of(*now.kind), start, since)));
+    return jsonb_of(psprintf("{\"period\": {\"kind\": \"%s\", \"start\": \"%s\", \"since\": \"%s\"}}",
+                             privacy::name_of(*now.kind), start, since));
 }
 
 } // namespace dp::catalog

@@ -9,57 +9,46 @@ namespace dp::catalog {
 // partition moves sums by what it has raised. One under zcdp that raises what its epoch promises carries the totals in force: the promise is the largest of each, and the target of the first.
 const char *const ledger_sums_sql = R"sql(
 entry AS (
-  SELECT c.*, coalesce(c.raised[1], c.epsilon) AS moved, coalesce(c.raised[2], c.delta) AS moved_delta,
-    coalesce(c.raised[8], c.epsilon) AS of_role, coalesce(c.raised[9], c.delta) AS delta_of_role,
-    coalesce(c.raised[5], c.rho) AS moved_rho, coalesce(c.raised[12], c.rho) AS rho_of_role,
-    coalesce(c.raised[6], c.epsilon) AS moved_pure, coalesce(c.raised[13], c.epsilon) AS pure_of_role,
-    c.kind IN ('pure', 'selection', 'bound') OR c.kind = 'increment' AND c.basis = 'epsilon' AS pure
+  SELECT c.*, c.kind IN ('pure', 'selection', 'bound') OR c.kind = 'increment' AND c.basis = 'epsilon' AS pure
   FROM now CROSS JOIN LATERAL dp_rdr.charges($1, now.whole) c),
 -- Nobody has to look where no row is in a period; and a suspension is none.
 entry_in_period AS (
   SELECT e.id, e.account, e.grantee AS role, e.epsilon, e.delta, e.basis, e.at, e.period, e.start, e.since FROM entry e
   WHERE e.kind <> 'suspension' AND (SELECT EXISTS (SELECT FROM entry WHERE period IS NOT NULL))),
-account AS (
-  SELECT a.name,
-    coalesce(sum(e.moved) FILTER (WHERE e.basis = 'epsilon'), 0) AS epsilon,
-    coalesce(sum(e.moved_delta), 0) AS delta,
+-- A role's sums in rho are those of the last epoch in which it asked; '' is the table.
+scope AS (
+  SELECT '' AS grantee, epoch FROM now
+  UNION ALL SELECT grantee, max(epoch) FROM entry WHERE grantee IS NOT NULL GROUP BY grantee),
+moved AS (
+  SELECT g.grantee AS scope, e.*, coalesce(e.raised[g.at], e.epsilon) AS by_epsilon, coalesce(e.raised[g.at + 1], e.delta) AS by_delta,
+    coalesce(e.raised[g.at + 2], e.epsilon) AS in_epsilon, coalesce(e.raised[g.at + 3], e.delta) AS in_delta,
+    coalesce(e.raised[g.at + 4], e.rho) AS by_rho, coalesce(e.raised[g.at + 5], e.epsilon) AS by_pure,
+    coalesce(e.raised[g.at + 6], e.row_count) AS by_rho_only
+  FROM entry e CROSS JOIN LATERAL (VALUES ('', 1), (e.grantee, 8)) g (grantee, at) WHERE g.grantee IS NOT NULL),
+sums AS (
+  SELECT s.grantee, s.epoch, a.name,
+    coalesce(sum(e.by_epsilon) FILTER (WHERE e.basis = 'epsilon'), 0) AS epsilon,
+    coalesce(sum(e.by_delta), 0) AS delta,
     (coalesce(sum(e.row_count) FILTER (WHERE e.kind NOT IN ('selection', 'increment', 'suspension', 'closing', 'join')), 0)
       + coalesce(sum(e.carried), 0))::bigint AS releases,
-    coalesce(sum(e.moved) FILTER (WHERE e.basis = 'epsilon' AND e.epoch < n.epoch), 0) AS epsilon_before,
-    coalesce(sum(e.moved_delta) FILTER (WHERE e.epoch < n.epoch), 0) AS delta_before,
-    coalesce(sum(e.moved_rho) FILTER (WHERE e.basis = 'rho' AND e.epoch = n.epoch), 0) AS rho,
-    coalesce(sum(e.moved_pure) FILTER (WHERE e.basis = 'rho' AND e.epoch = n.epoch AND e.pure), 0) AS pure,
-    coalesce(bool_or(NOT e.pure) FILTER (WHERE e.basis = 'rho' AND e.epoch = n.epoch), false) AS rho_only,
-    coalesce(sum(coalesce(e.raised[3], e.epsilon)) FILTER (WHERE e.basis = 'epsilon' AND e.epoch = n.epoch), 0) AS all_epsilon_epoch,
-    coalesce(sum(coalesce(e.raised[4], e.delta)) FILTER (WHERE e.epoch = n.epoch), 0) AS all_delta_epoch,
-    coalesce(sum(coalesce(e.raised[7], e.row_count)) FILTER (WHERE e.basis = 'rho' AND e.epoch = n.epoch AND NOT e.pure), 0) AS all_rho_only,
-    max((e.totals ->> 'epsilon_total')::numeric) FILTER (WHERE e.epoch = n.epoch) AS claim_epsilon,
-    max((e.totals ->> 'delta_conversion')::numeric) FILTER (WHERE e.epoch = n.epoch) AS claim_conversion,
-    max((e.totals ->> 'delta_mechanisms')::numeric) FILTER (WHERE e.epoch = n.epoch) AS claim_mechanisms,
+    coalesce(sum(e.by_epsilon) FILTER (WHERE e.basis = 'epsilon' AND e.epoch < s.epoch), 0) AS epsilon_before,
+    coalesce(sum(e.by_delta) FILTER (WHERE e.epoch < s.epoch), 0) AS delta_before,
+    coalesce(sum(e.by_rho) FILTER (WHERE e.basis = 'rho' AND e.epoch = s.epoch), 0) AS rho,
+    coalesce(sum(e.by_pure) FILTER (WHERE e.basis = 'rho' AND e.epoch = s.epoch AND e.pure), 0) AS pure,
+    coalesce(bool_or(NOT e.pure) FILTER (WHERE e.basis = 'rho' AND e.epoch = s.epoch), false) AS rho_only,
+    coalesce(sum(e.in_epsilon) FILTER (WHERE e.basis = 'epsilon' AND e.epoch = s.epoch), 0) AS all_epsilon_epoch,
+    coalesce(sum(e.in_delta) FILTER (WHERE e.epoch = s.epoch), 0) AS all_delta_epoch,
+    coalesce(sum(e.by_rho_only) FILTER (WHERE e.basis = 'rho' AND e.epoch = s.epoch AND NOT e.pure), 0) AS all_rho_only,
+    max((e.totals ->> 'epsilon_total')::numeric) FILTER (WHERE e.epoch = s.epoch) AS claim_epsilon,
+    max((e.totals ->> 'delta_conversion')::numeric) FILTER (WHERE e.epoch = s.epoch) AS claim_conversion,
+    max((e.totals ->> 'delta_mechanisms')::numeric) FILTER (WHERE e.epoch = s.epoch) AS claim_mechanisms,
     (array_agg((e.totals ->> 'rho_target')::numeric ORDER BY e.id)
-      FILTER (WHERE e.epoch = n.epoch AND e.totals IS NOT NULL))[1] AS claim_target
-  FROM now n CROSS JOIN (VALUES ('public'), ('conditional')) a (name) LEFT JOIN entry e ON e.account = a.name
-  GROUP BY a.name),
--- A role's sums in rho are those of the last epoch in which it asked.
-last AS (SELECT grantee, max(epoch) AS epoch FROM entry WHERE grantee IS NOT NULL GROUP BY grantee),
-role AS (
-  SELECT e.grantee, l.epoch, a.name,
-    coalesce(sum(e.of_role) FILTER (WHERE e.account = a.name AND e.basis = 'epsilon'), 0) AS epsilon,
-    coalesce(sum(e.delta_of_role) FILTER (WHERE e.account = a.name), 0) AS delta,
-    coalesce(sum(e.of_role) FILTER (WHERE e.account = a.name AND e.basis = 'epsilon' AND e.epoch < l.epoch), 0)
-      AS epsilon_before,
-    coalesce(sum(e.rho_of_role) FILTER (WHERE e.account = a.name AND e.basis = 'rho' AND e.epoch = l.epoch), 0) AS rho,
-    coalesce(sum(e.pure_of_role) FILTER (WHERE e.account = a.name AND e.basis = 'rho' AND e.epoch = l.epoch AND e.pure), 0)
-      AS pure,
-    coalesce(bool_or(NOT e.pure) FILTER (WHERE e.account = a.name AND e.basis = 'rho' AND e.epoch = l.epoch), false)
-      AS rho_only,
-    coalesce(sum(coalesce(e.raised[10], e.epsilon)) FILTER (WHERE e.account = a.name AND e.basis = 'epsilon' AND e.epoch = l.epoch), 0)
-      AS all_epsilon_epoch,
-    coalesce(sum(coalesce(e.raised[11], e.delta)) FILTER (WHERE e.account = a.name AND e.epoch = l.epoch), 0) AS all_delta_epoch,
-    coalesce(sum(coalesce(e.raised[14], e.row_count))
-      FILTER (WHERE e.account = a.name AND e.basis = 'rho' AND e.epoch = l.epoch AND NOT e.pure), 0) AS all_rho_only
-  FROM entry e JOIN last l ON l.grantee = e.grantee CROSS JOIN (VALUES ('public'), ('conditional')) a (name)
-  GROUP BY e.grantee, l.epoch, a.name),
+      FILTER (WHERE e.epoch = s.epoch AND e.totals IS NOT NULL))[1] AS claim_target
+  FROM scope s CROSS JOIN (VALUES ('public'), ('conditional')) a (name)
+  LEFT JOIN moved e ON e.scope = s.grantee AND e.account = a.name
+  GROUP BY s.grantee, s.epoch, a.name),
+account AS (SELECT * FROM sums WHERE grantee = ''),
+role AS (SELECT * FROM sums WHERE grantee <> ''),
 -- Periods, as privacy::standing() goes from one charge to the next: what counts in the period of a row begins with the last row
 -- that has a mark (0: with the first one there is).
 scoped AS (

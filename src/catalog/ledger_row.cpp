@@ -70,29 +70,28 @@ Datum sha256_of(const char *bytes, Size size) {
     return DirectFunctionCall1(sha256_bytea, PointerGetDatum(data));
 }
 
-Datum json_of(const char *text) {
-    return DirectFunctionCall1(jsonb_in, CStringGetDatum(text));
-}
+// Lists the sums in the order of their columns.
+struct RaisedSums {
+    const JsonText &json;
+    template <class T> void operator()(const char *, const T &sum) const { json(nullptr, sum); }
+};
 
 // Sums are those of the cells that have most: a row says by how much it has raised them, so that they follow from the rows.
 Datum describe_raise(const Price &price) {
     if (!price.by_cells)
         return Datum{0};
-    StringInfoData json;
-    initStringInfo(&json);
-    appendStringInfoString(&json, "{\"raised\": [");
-    for (const privacy::CellSums *sums : {&price.raised, &price.raised_role}) {
-        appendStringInfoString(&json, sums == &price.raised ? "" : ", ");
-        for (Datum sum : {to_numeric(sums->epsilon), to_numeric(sums->delta), to_numeric(sums->epsilon_epoch),
-                          to_numeric(sums->delta_epoch), to_numeric(sums->rho)})
-            appendStringInfo(&json, "%s, ", numeric_text(sum));
-        appendStringInfo(&json, "%s, " INT64_FORMAT, numeric_text(to_numeric(sums->pure)), int64{sums->rho_only});
+    const JsonText json = JsonText::object();
+    json.open("raised", '[');
+    for (privacy::CellSums sums : {price.raised, price.raised_role}) {
+        RaisedSums raised = {json};
+        fields(raised, sums);
     }
-    return json_of(psprintf("%s]}", json.data));
+    json.close(']');
+    return jsonb_of(json.closed());
 }
 
 Datum parameters_of(const Charge &what, const Price &price) {
-    Datum parameters = json_of(what.parameters);
+    Datum parameters = jsonb_of(what.parameters);
     for (Datum more : {price.totals, price.period, price.cells, describe_raise(price)})
         if (more != Datum{0})
             parameters = DirectFunctionCall2(jsonb_concat, parameters, more);

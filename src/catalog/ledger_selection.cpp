@@ -2,7 +2,6 @@
 
 #include "privacy/candidate_range.hpp"
 
-#include "catalog/ledger_reasons.hpp"
 
 namespace dp::catalog {
 

@@ -1,6 +1,8 @@
 // It has its own process and transaction, so nothing that the caller does or fails to do later takes a charge back.
 #include "catalog/ledger_writer.hpp"
 
+#include <algorithm>
+
 #include <csignal>
 
 #include "border/scope.hpp"
@@ -76,14 +78,8 @@ Outcome deny(const Charge &what, const Basis &basis, privacy::Denial denial, boo
     odometer->counted(what.account).denials++;
     const bool pure =
         what.step.is_step ? what.step.basis == privacy::Basis::epsilon : what.mechanism == privacy::Mechanism::laplace;
-    add_denial(&odometer->denials, what, reason_of_denial(what, basis.terms->bound, denial, pure));
+    add_denial(&odometer->denials, what, basis.terms->bound, denial, pure);
     return Outcome::denied;
-}
-
-privacy::Day start_of_period(const Standpoint &point, privacy::Account account) {
-    const privacy::Totals &table = point.sums.table;
-    return account == privacy::Account::public_account ? table.of_public.period.start
-                                                       : table.of_conditional.period.start;
 }
 
 bool is_cut_by_turn(const Standpoint &point, const Charge &what) {
@@ -112,7 +108,7 @@ Outcome charge_table(const Spi &spi, const Entry &entry, const Basis *basis, Ope
         return deny(what, *basis, denial, !step.increment, odometer); // an increment's round is answered
     }
     put_charge(spi, entry, point, price_of(what, point, cost), odometer);
-    verdict->period = start_of_period(point, what.account);
+    verdict->period = point.sums.table.of(what.account).period.start;
     mark(spi, entry, true, verdict);
     return Outcome::committed;
 }
@@ -170,8 +166,6 @@ struct Item {
 Outcome serve(const Spi &spi, const Entry &entry, OpenOdometer *odometer, Verdict *verdict) {
     if (entry.kind == RequestKind::suspension)
         return suspend_role(spi, entry, odometer);
-    if (entry.kind != RequestKind::charge && entry.kind != RequestKind::selection)
-        elog(ERROR, "unknown request");
     const Basis *basis = basis_of(*entry.what, odometer);
     if (const Outcome entered = enter(spi, *basis, *entry.what, odometer); entered != Outcome::committed)
         return entered;
@@ -182,32 +176,27 @@ Outcome serve(const Spi &spi, const Entry &entry, OpenOdometer *odometer, Verdic
 }
 
 bool needs_odometer(const Entry &entry) {
-    return entry.kind != RequestKind::create_odometer && entry.kind != RequestKind::join &&
-           entry.kind != RequestKind::bare_suspension && entry.kind != RequestKind::store &&
-           entry.kind != RequestKind::settle;
+    return entry.kind == RequestKind::charge || entry.kind == RequestKind::selection ||
+           entry.kind == RequestKind::suspension;
 }
 
-// False: it is served under its odometer's lock. (A join locks two.)
-bool serve_without_odometer(const Spi &spi, const Entry &entry, Verdict *verdict) {
-    if (needs_odometer(entry))
-        return false;
-    if (entry.kind == RequestKind::join) {
-        verdict->outcome = join_odometers(spi, entry, verdict);
-        return true;
-    }
-    if (entry.kind == RequestKind::create_odometer)
-        (void)create_odometer_row(spi, *entry.what->settings);
-    else if (entry.kind == RequestKind::store)
+// Serves what needs no odometer's lock. (A join locks two.)
+Outcome serve_alone(const Spi &spi, const Entry &entry, Verdict *verdict) {
+    switch (entry.kind) {
+    case RequestKind::join:
+        return join_odometers(spi, entry, verdict);
+    case RequestKind::create_odometer:
+        create_odometer_row(spi, *entry.what->settings);
+        break;
+    case RequestKind::store:
         put_stored(spi, *entry.storing);
-    else if (entry.kind == RequestKind::settle) {
-        if (!settle_request(spi, *entry.settling)) {
-            verdict->outcome = Outcome::gone;
-            return true;
-        }
-    } else
+        break;
+    case RequestKind::settle:
+        return settle_request(spi, *entry.settling) ? Outcome::committed : Outcome::gone;
+    default:
         (void)put_suspension(spi, *entry.what);
-    verdict->outcome = Outcome::committed;
-    return true;
+    }
+    return Outcome::committed;
 }
 
 void say_missing(const Entry &entry) {
@@ -239,7 +228,8 @@ void serve_odometer(const Spi &spi, Item *items, int n) {
 void serve_all(const Spi &spi, Item *items, int n) {
     for (int i = 0; i < n;) {
         const Entry &entry = *items[i].entry;
-        if (serve_without_odometer(spi, entry, &items[i].verdict)) {
+        if (!needs_odometer(entry)) {
+            items[i].verdict.outcome = serve_alone(spi, entry, &items[i].verdict);
             i++;
             continue;
         }
@@ -351,17 +341,13 @@ bool try_items(Item *items, int n) {
     return over;
 }
 
-// By odometer, and otherwise in the order in which they came.
+// Sorts by odometer, and otherwise in the order in which they came.
 void sort(Item *items, int n) {
-    for (int i = 1; i < n; i++) {
-        Item item = items[i];
-        int place = i;
-        for (; place > 0 &&
-               strcmp(items[place - 1].entry->what->settings->id_text, item.entry->what->settings->id_text) > 0;
-             place--)
-            items[place] = items[place - 1];
-        items[place] = item;
-    }
+    const auto id = [](const Item &item) { return item.entry->what->settings->id_text; };
+    for (int i = 1; i < n; i++)
+        std::rotate(std::upper_bound(items, items + i, items[i],
+                                     [&](const Item &a, const Item &b) { return strcmp(id(a), id(b)) < 0; }),
+                    items + i, items + i + 1);
 }
 
 } // namespace

@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "catalog/access.hpp"
-#include "catalog/decimals.hpp"
+#include "catalog/json_text.hpp"
 
 namespace dp::catalog {
 
@@ -55,10 +55,7 @@ struct Parameters {
     void add(Uuid uuid) { add(UUIDOID, DirectFunctionCall1(uuid_in, CStringGetDatum(uuid.text))); }
     void add(Moment moment) { add(TIMESTAMPTZOID, TimestampTzGetDatum(moment.at)); }
     void add(Typed value) { add(value.type, value.value, value.value == Datum{0}); }
-    void add(Json json) {
-        Datum value = json.text == nullptr ? Datum{0} : DirectFunctionCall1(jsonb_in, CStringGetDatum(json.text));
-        add(JSONBOID, value, json.text == nullptr);
-    }
+    void add(Json json) { add(JSONBOID, json.text == nullptr ? Datum{0} : jsonb_of(json.text), json.text == nullptr); }
     template <int Places> void add(privacy::Decimal<Places> value) { add(NUMERICOID, to_numeric(value)); }
     template <class T> void add(const std::optional<T> &value) {
         add(value.value_or(T()));

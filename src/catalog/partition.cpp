@@ -109,19 +109,20 @@ const char *name_of_cells(const Partition &partition, int64 first, int64 last) {
 // ---- conditions ----------------------------------------------------------------------------------------------------
 
 const char *text_of_denied(const Partition &partition, const DeniedCells &denied) {
-    StringInfoData text;
-    initStringInfo(&text);
+    StringInfo text = makeStringInfo();
     for (int i = 0; i < denied.n; i++)
-        appendStringInfo(&text, "%s%s", i == 0 ? "" : i == denied.n - 1 && !denied.more ? " and " : ", ",
+        appendStringInfo(text, "%s%s",
+                         i == 0                              ? ""
+                         : i == denied.n - 1 && !denied.more ? " and "
+                                                             : ", ",
                          name_of_cells(partition, denied.first[i], denied.last[i]));
     const bool one = denied.n == 1 && denied.first[0] == denied.last[0] && !denied.more;
-    return psprintf("%s%s %s nothing left for it.", text.data, denied.more ? " and more" : "", one ? "has" : "have");
+    return psprintf("%s%s %s nothing left for it.", text->data, denied.more ? " and more" : "", one ? "has" : "have");
 }
 
 // Lists the values of cells, but NULL; null: one of them is no value.
 static const char *values_of(const Partition &partition, int n, const int64 *first, const int64 *last, bool *with_null) {
-    StringInfoData list;
-    initStringInfo(&list);
+    StringInfo list = makeStringInfo();
     for (int i = 0; i < n; i++)
         for (int64 cell = first[i]; cell <= last[i]; cell++) {
             const char *value = cell < partition.first ? nullptr : listed_value(partition, cell);
@@ -129,9 +130,9 @@ static const char *values_of(const Partition &partition, int n, const int64 *fir
                 return nullptr;
             *with_null = *with_null || value == nullptr;
             if (value != nullptr)
-                appendStringInfo(&list, "%s%s", list.len == 0 ? "" : ", ", value);
+                appendStringInfo(list, "%s%s", list->len == 0 ? "" : ", ", value);
         }
-    return list.data;
+    return list->data;
 }
 
 static const char *without_values(const Partition &partition, const DeniedCells &denied) {
@@ -168,21 +169,20 @@ const char *condition_without(const Partition &partition, const Touched &touched
 
 // Stretches of an order. Beside them the first cell has NULL and what lies before and behind.
 static const char *condition_on_stretches(const Partition &partition, const Touched &touched, const char *column) {
-    StringInfoData text;
-    initStringInfo(&text);
+    StringInfo text = makeStringInfo();
     for (int i = 0; i < touched.n; i++) {
         const int64 first = Max(touched.first[i], partition.first);
         const char *end = first_value(partition, touched.last[i] + 1);
         if (i > 0)
-            appendStringInfoString(&text, " OR ");
+            appendStringInfoString(text, " OR ");
         if (touched.first[i] < partition.first) {
-            appendStringInfo(&text, "%s IS NULL OR %s < %s", column, column, end);
+            appendStringInfo(text, "%s IS NULL OR %s < %s", column, column, end);
             if (!partition.period)
-                appendStringInfo(&text, " OR %s >= %s", column, first_value(partition, partition.last + 1));
+                appendStringInfo(text, " OR %s >= %s", column, first_value(partition, partition.last + 1));
         } else
-            appendStringInfo(&text, "%s >= %s AND %s < %s", column, first_value(partition, first), column, end);
+            appendStringInfo(text, "%s >= %s AND %s < %s", column, first_value(partition, first), column, end);
     }
-    return text.data;
+    return text->data;
 }
 
 // Lists the values that are left out where the cell of everything else is touched.
@@ -215,23 +215,25 @@ const char *condition_on(const Partition &partition, const Touched &touched, con
 const char *name_of_touched(const Partition &partition, const Touched &touched) {
     if (touched.is_all())
         return partition.period ? "all so far" : "all";
-    StringInfoData names;
-    initStringInfo(&names);
+    StringInfo names = makeStringInfo();
     for (int i = 0; i < touched.n && i < 3; i++)
-        appendStringInfo(&names, "%s%s", i == 0 ? "" : ", ", name_of_cells(partition, touched.first[i], touched.last[i]));
-    return touched.n > 3 ? psprintf("%s ..", names.data) : names.data;
+        appendStringInfo(names, "%s%s", i == 0 ? "" : ", ",
+                         name_of_cells(partition, touched.first[i], touched.last[i]));
+    return touched.n > 3 ? psprintf("%s ..", names->data) : names->data;
 }
 
-void describe_cells(StringInfo json, const Partition &partition, const Touched &touched) {
-    appendStringInfo(json, "\"cells\": {\"partition\": %d", touched.partition);
-    for (int i = 0; i < touched.n && !touched.is_all(); i++)
-        appendStringInfo(json, "%s[" INT64_FORMAT ", " INT64_FORMAT "]", i == 0 ? ", \"ranges\": [" : ", ",
-                         touched.first[i], touched.last[i]);
+void describe_cells(const JsonText &json, const Partition &partition, const Touched &touched) {
+    json.open("cells", '{');
+    json("partition", touched.partition);
     if (!touched.is_all()) {
-        appendStringInfo(json, "], \"names\": ");
-        escape_json(json, name_of_touched(partition, touched));
+        json.open("ranges", '[');
+        for (int i = 0; i < touched.n; i++)
+            json.raw(nullptr, psprintf("[" INT64_FORMAT ", " INT64_FORMAT "]", touched.first[i], touched.last[i]));
+        json.close(']');
+        json("names", name_of_touched(partition, touched));
     }
-    appendStringInfo(json, ", \"begun\": " INT64_FORMAT "}", touched.begun);
+    json("begun", touched.begun);
+    json.close('}');
 }
 
 } // namespace dp::catalog

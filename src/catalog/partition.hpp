@@ -4,6 +4,7 @@
 // by privacy::place_of; the last one that has begun is the clock's.
 #pragma once
 
+#include "catalog/json_text.hpp"
 #include "catalog/access.hpp"
 #include "privacy/period.hpp"
 
@@ -70,7 +71,7 @@ const char *text_of_denied(const Partition &partition, const DeniedCells &denied
 const char *condition_without(const Partition &partition, const Touched &touched, const DeniedCells &denied);
 // Returns the condition on a column of this name that only the touched cells meet; null: all rows meet it, or it is too long.
 const char *condition_on(const Partition &partition, const Touched &touched, const char *name);
-// Describes what is touched for the ledger, as a member of a JSON object.
-void describe_cells(StringInfo json, const Partition &partition, const Touched &touched);
+// Describes what is touched for the ledger.
+void describe_cells(const JsonText &json, const Partition &partition, const Touched &touched);
 
 } // namespace dp::catalog

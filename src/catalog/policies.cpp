@@ -1,10 +1,54 @@
-// Policies: which one a role asks under, what it says, and that those of joined views are the same.
-#include "catalog/fingerprint.hpp"
 #include "catalog/described_row.hpp"
+#include "catalog/lookup.hpp"
 #include "catalog/settings.hpp"
-#include "catalog/suspension.hpp"
 
 namespace dp::catalog {
+
+// ---- whose queries failed while they read rows: the second wall (formulas.md, 4.1) -------------------------------------
+
+// Failures under one policy after which nobody asks under it.
+constexpr int suspended_members = 3;
+
+[[noreturn]] static void refuse(const Settings &settings, const char *grantee, const char *whose) {
+    refuse_state(psprintf("%s on %s are suspended", whose, settings.view_name),
+                 psprintf("The owner of the table, \"%s\", lifts the suspension with dp_resume(%s, %s).",
+                          GetUserNameFromId(settings.owner, false), quote_literal_cstr(settings.view_name),
+                          quote_literal_cstr(grantee)),
+                 "A query failed while it read rows, which might tell something about them.");
+}
+
+// The grantee, as it is quoted, of the policy under which one of these roles has failed; or null.
+static const char *suspended_under(List *rows, const Asker &asker) {
+    for (auto *row : border::each<const Row>(rows)) {
+        for (const char *column : {"role", "session_role"})
+            if (Oid role = DatumGetObjectId(row->value(column)); role == asker.role || role == asker.session_role)
+                return DatumGetCString(DirectFunctionCall1(regroleout, row->value("grantee")));
+    }
+    return nullptr;
+}
+
+static int failures_under(List *rows, Oid grantee) {
+    int failures = 0;
+    for (auto *row : border::each<const Row>(rows))
+        if (DatumGetObjectId(row->value("grantee")) == grantee)
+            failures++;
+    return failures;
+}
+
+// 55000 when the asker's role, that of his session, or the whole policy is suspended on the view.
+static void check_not_suspended(const Reading &reading, const Settings &settings, const Policy &policy,
+                                const Asker &asker) {
+    Lookup lookup = Lookup::open("suspension", reading);
+    List *rows = lookup.rows(ObjectIdGetDatum(settings.view));
+    const char *grantee = suspended_under(rows, asker);
+    int failures = failures_under(rows, policy.grantee);
+    lookup.close();
+    if (grantee != nullptr)
+        refuse(settings, grantee, psprintf("queries of role \"%s\"", GetUserNameFromId(asker.role, false)));
+    if (failures >= suspended_members)
+        refuse(settings, quote_identifier(policy.grantee_name),
+               psprintf("queries under the policy of \"%s\"", policy.grantee_name));
+}
 
 // ---- one policy ----------------------------------------------------------------------------------------------------
 
@@ -57,13 +101,11 @@ std::optional<privacy::Mechanism> mechanism_from_name(const std::string &name) {
 }
 
 static std::optional<Selection> selection_from_name(const std::string &name) {
-    if (name == "profile")
-        return Selection::profile;
-    if (name == "released")
-        return Selection::released;
-    if (name == "within_data")
-        return Selection::within_data;
-    return name == "within_domain" ? std::optional<Selection>(Selection::within_domain) : std::nullopt;
+    static const char *const names[] = {"within_domain", "within_data", "released", "profile"};
+    for (std::size_t i = 0; i < std::size(names); i++)
+        if (name == names[i])
+            return static_cast<Selection>(i);
+    return std::nullopt;
 }
 
 // Names the options beside their columns: of one policy, to be read, or of two, to be compared.
@@ -134,10 +176,9 @@ static List *matching_policies(List *policies, Oid role) {
 }
 
 static char *versions_of(List *policies) {
-    StringInfoData versions;
-    initStringInfo(&versions);
-    append_versions(&versions, policies);
-    return hashed(versions);
+    StringInfo versions = makeStringInfo();
+    append_versions(versions, policies);
+    return hashed(*versions);
 }
 
 Policy *policy_of(const Reading &reading, Settings *settings, const Asker &asker) {

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "catalog/access.hpp"
-#include "catalog/registered.hpp"
+#include "catalog/relations.hpp"
 
 namespace dp::catalog {
 

@@ -1,9 +1,45 @@
 #include "catalog/settings.hpp"
 
-#include "catalog/fingerprint.hpp"
 #include "catalog/described_row.hpp"
+#include "catalog/lookup.hpp"
 
 namespace dp::catalog {
+
+char *hashed(const StringInfoData &versions) {
+    Datum hash =
+        DirectFunctionCall1(sha256_bytea, PointerGetDatum(cstring_to_text_with_len(versions.data, versions.len)));
+    bytea *bytes = DatumGetByteaPP(hash);
+    char *hex = static_cast<char *>(palloc0(2 * VARSIZE_ANY_EXHDR(bytes) + 1));
+    (void)hex_encode(VARDATA_ANY(bytes), VARSIZE_ANY_EXHDR(bytes), hex);
+    return hex;
+}
+
+// The order in which they lie: a session that ignores indexes finds them in another one than the keeper that compares.
+static int compare_places(const ListCell *a, const ListCell *b) {
+    return ItemPointerCompare(&static_cast<const Row *>(lfirst(a))->tuple->t_self,
+                              &static_cast<const Row *>(lfirst(b))->tuple->t_self);
+}
+
+void append_versions(StringInfo versions, const List *found) {
+    List *rows = list_copy(found);
+    list_sort(rows, compare_places);
+    for (auto *row : border::each<const Row>(rows))
+        row->append_version(versions);
+    appendStringInfoString(versions, "| ");
+}
+
+// Appends the versions of all rows of one table whose key begins with this.
+static void append_table(StringInfo versions, const Reading &reading, const char *table, Datum first) {
+    Lookup lookup = Lookup::open(table, reading);
+    append_versions(versions, lookup.rows(first));
+    lookup.close();
+}
+
+const char *joined_versions(const char *first, const char *other) {
+    StringInfo versions = makeStringInfo();
+    appendStringInfo(versions, "%s,%s", first, other);
+    return hashed(*versions);
+}
 
 namespace {
 // Holds what one row each says of a view and of its table, with the fingerprint of all that a charge on it depends on but policies.
@@ -105,10 +141,9 @@ static void read_table(const Reading &reading, View *view, StringInfo versions) 
 
 Bound *read_bound(const Reading &reading, Oid relation) {
     View view = {};
-    StringInfoData versions;
-    initStringInfo(&versions);
+    StringInfo versions = makeStringInfo();
     view.settings.relation = relation;
-    read_table(reading, &view, &versions);
+    read_table(reading, &view, versions);
     if (!view.registered)
         return nullptr;
     auto *bound = static_cast<Bound *>(palloc(sizeof(Bound)));
@@ -121,23 +156,22 @@ static View read_view(const Reading &reading, Oid oid) {
     View view = {};
     Settings &settings = view.settings;
     settings.view = oid;
-    StringInfoData versions;
-    initStringInfo(&versions);
+    StringInfo versions = makeStringInfo();
     Lookup views = Lookup::open("restricted_view", reading);
     const Row *row = only(views.rows(ObjectIdGetDatum(oid)));
     if (row != nullptr) {
         const RowReader visit{*row};
         visit("relation", settings.relation);
         visit("filter", settings.filter);
-        row->append_version(&versions);
+        row->append_version(versions);
     }
     views.close();
     if (row != nullptr) {
-        read_table(reading, &view, &versions);
+        read_table(reading, &view, versions);
         for (const char *table : {"column_bounds", "column_groups", "unit_limit"})
-            append_table(&versions, reading, table, ObjectIdGetDatum(settings.relation));
-        append_table(&versions, reading, "suspension", ObjectIdGetDatum(oid));
-        settings.fingerprint = hashed(versions);
+            append_table(versions, reading, table, ObjectIdGetDatum(settings.relation));
+        append_table(versions, reading, "suspension", ObjectIdGetDatum(oid));
+        settings.fingerprint = hashed(*versions);
     }
     uncounted.leave();
     return view;

@@ -10,13 +10,22 @@
 #include "privacy/risk.hpp"
 
 #include "border/guard.hpp"
+#include "border/postgres.hpp"
 #include "catalog/access.hpp"
-#include "catalog/asker.hpp"
 #include "catalog/domain.hpp"
 #include "catalog/partition.hpp"
 #include "catalog/relations.hpp"
 
 namespace dp::catalog {
+
+struct Asker {
+    Oid role, session_role;
+};
+
+// That of this session. Only what serves its own session may ask.
+inline Asker current_asker() {
+    return Asker{GetUserId(), GetSessionUserId()};
+}
 
 enum class Selection { within_domain, within_data, released, profile };
 
@@ -124,5 +133,12 @@ Terms *read_terms(const Reading &reading, Oid view, Oid role, Oid grantee, const
 
 // The 37 candidates of the papers for a null array, else its elements, checked and sorted (22023 otherwise).
 const std::vector<privacy::Epsilon> *candidates_from_array(ArrayType *array);
+
+// Returns the SHA-256 of versions, of the same length however many there are.
+char *hashed(const StringInfoData &versions);
+// Appends the versions of rows (Row *).
+void append_versions(StringInfo versions, const List *found);
+// Returns a hash of two, in this order.
+const char *joined_versions(const char *first, const char *other);
 
 } // namespace dp::catalog

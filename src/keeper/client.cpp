@@ -156,9 +156,18 @@ static void abandon_slot(int, Datum slot) {
     abandon(DatumGetInt32(slot));
 }
 
+namespace {
+struct Received {
+    Reply reply;
+    border::Reader block; // an error, or facts, or an entry's outcome
+    Loss loss;            // with Reply::lost
+};
+} // namespace
+
 // Sends the bytes, lets `read` take the answer, and frees the slot, whatever happens.
 template <class Read>
-static void converse(Kind kind, const catalog::Asker &asker, Oid relation, const StringInfoData &bytes, Read &&read) {
+static void converse(Kind kind, const catalog::Asker &asker, Oid relation, const StringInfoData &bytes,
+                     Received *received, Read &&read) {
     (void)pool();
     Conversation talk = {};
     initStringInfo(&talk.buffer);
@@ -174,6 +183,9 @@ static void converse(Kind kind, const catalog::Asker &asker, Oid relation, const
         free_slot(talk.slot);
     else
         abandon(talk.slot); // what follows is not wanted
+    received->loss = talk.lost;
+    if (talk.lost != Loss::none)
+        received->reply = Reply::lost;
 }
 
 // ---- answers -------------------------------------------------------------------------------------------------------
@@ -185,35 +197,15 @@ static border::Reader read_block(Conversation *talk, Size size) {
     return border::Reader{bytes, bytes + size};
 }
 
-namespace {
-struct Received {
-    Reply reply;
-    border::Reader block; // an error, or facts, or an entry's outcome
-    Loss loss;            // of Reply::lost
-};
-} // namespace
-
 static Received receive(Conversation *talk) {
     Received received = {};
-    read_bytes(talk, &received.reply, sizeof received.reply);
-    received.loss = talk->lost;
-    if (received.reply == Reply::lost)
-        return received;
     uint32 size;
+    read_bytes(talk, &received.reply, sizeof received.reply);
     read_bytes(talk, &size, sizeof size);
     received.block = read_block(talk, size);
-    received.loss = talk->lost;
     if (talk->lost != Loss::none)
         received.reply = Reply::lost;
     return received;
-}
-
-static bool is_lost(const Conversation *talk, Received *end) {
-    if (talk->lost == Loss::none)
-        return false;
-    end->reply = Reply::lost;
-    end->loss = talk->lost;
-    return true;
 }
 
 // Rows, each behind its length; after the last a 0, or no_row and an error.
@@ -222,7 +214,7 @@ static void receive_rows(Conversation *talk, Tuplestorestate *rows, TupleDesc de
     for (;;) {
         uint32 size;
         read_bytes(talk, &size, sizeof size);
-        if (is_lost(talk, end) || size == 0)
+        if (talk->lost != Loss::none || size == 0)
             break;
         if (size == another_reply) {
             *end = receive(talk);
@@ -230,7 +222,7 @@ static void receive_rows(Conversation *talk, Tuplestorestate *rows, TupleDesc de
         }
         auto *tuple = static_cast<MinimalTuple>(palloc(size));
         read_bytes(talk, tuple, size);
-        if (is_lost(talk, end))
+        if (talk->lost != Loss::none)
             break;
         ExecStoreMinimalTuple(tuple, slot, true);
         tuplestore_puttupleslot(rows, slot);
@@ -250,7 +242,7 @@ release::Facts ask(const release::Ask &what, Tuplestorestate *rows, TupleDesc de
     *sent = writer.bytes;
     Received received = {};
     release::Facts facts = {};
-    converse(Kind::answer, what.asker, what.view, writer.bytes, [&](Conversation *talk) {
+    converse(Kind::answer, what.asker, what.view, writer.bytes, &received, [&](Conversation *talk) {
         received = receive(talk);
         if (received.reply != Reply::answer)
             return;
@@ -268,7 +260,7 @@ static Outcome outcome_of(Kind kind, const catalog::Asker &asker, Oid relation, 
     border::Writer writer = border::Writer::begin();
     write(&writer, wish);
     Received received = {};
-    converse(kind, asker, relation, writer.bytes, [&](Conversation *talk) { received = receive(talk); });
+    converse(kind, asker, relation, writer.bytes, &received, [&](Conversation *talk) { received = receive(talk); });
     if (received.reply != Reply::done)
         refuse_answer(&received);
     return received.block.take<Outcome>();
@@ -286,7 +278,7 @@ void deliver(catalog::Entry *entry) {
     border::Writer writer = border::Writer::begin();
     catalog::encode(*entry, &writer.bytes);
     Received received = {};
-    converse(Kind::charge, entry->what->asker, entry->what->settings->view, writer.bytes,
+    converse(Kind::charge, entry->what->asker, entry->what->settings->view, writer.bytes, &received,
              [&](Conversation *talk) { received = receive(talk); });
     if (received.reply == Reply::lost && received.loss != Loss::uncharged) {
         entry->verdict.outcome = catalog::Outcome::lost;

@@ -4,6 +4,7 @@
 #include "border/versions.hpp"
 #include "catalog/ledger.hpp"
 #include "keeper/queue.hpp"
+#include "keeper/preparing.hpp"
 #include "keeper/serving.hpp"
 #include "keeper/start.hpp"
 #include "keeper/watch.hpp"
@@ -50,16 +51,12 @@ static void set_handlers() {
 
 // ---- the end -------------------------------------------------------------------------------------------------------
 
-// A process that ends outside a transaction leaves its session's locks to whoever gets its place in shared memory: until that
-// one ends, nobody alters the tables. Requests that were charged here, and are read elsewhere, are locked there as well.
-static void give_back_locks() {
-    AbortOutOfAnyTransaction();
-    LockReleaseAll(DEFAULT_LOCKMETHOD, true);
-}
-
 static void leave(int, Datum) {
     leave_pool();
-    give_back_locks();
+    // A process that ends outside a transaction leaves its session's locks to whoever gets its place in shared memory: until that
+    // one ends, nobody alters the tables. Requests that were charged here, and are read elsewhere, are locked there as well.
+    AbortOutOfAnyTransaction();
+    LockReleaseAll(DEFAULT_LOCKMETHOD, true);
     keeper_is_gone();
 }
 

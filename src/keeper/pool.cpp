@@ -9,12 +9,6 @@ static dsa_area *the_area = nullptr;
 static Pool *the_pool = nullptr;
 static DatabaseEntry *the_entry = nullptr;
 
-static const char *directory_name() {
-    static char name[SHMEM_INDEX_KEYSIZE];
-    snprintf(name, sizeof name, "dp_rdr keepers %u", layout_number);
-    return name;
-}
-
 Size directory_size() {
     return sizeof(Directory);
 }
@@ -23,8 +17,10 @@ Directory *directory() {
     if (the_directory != nullptr)
         return the_directory;
     bool found;
+    char name[SHMEM_INDEX_KEYSIZE];
+    snprintf(name, sizeof name, "dp_rdr keepers %u", layout_number);
     LWLockAcquire(AddinShmemInitLock, LW_EXCLUSIVE);
-    auto *made = static_cast<Directory *>(ShmemInitStruct(directory_name(), sizeof(Directory), &found));
+    auto *made = static_cast<Directory *>(ShmemInitStruct(name, sizeof(Directory), &found));
     if (!found) {
         memset(made, 0, sizeof *made);
         made->tranche = LWLockNewTrancheId();
@@ -59,10 +55,6 @@ static void make_pool(Directory *directory, DatabaseEntry *entry) {
     }
 }
 
-static bool database_exists(Oid database) {
-    return SearchSysCacheExists1(DATABASEOID, ObjectIdGetDatum(database));
-}
-
 // The entry of the database, else a free one, else that of a database that was dropped, whose memory serves again: it was
 // dropped when the last process had left it, and one that was still to come never came in.
 static DatabaseEntry *find_entry(Directory *directory, Oid *gone, int ngone) {
@@ -84,7 +76,7 @@ static int dropped_databases(const Directory *directory, Oid *gone) {
     int n = 0;
     for (const DatabaseEntry &entry : directory->databases)
         if (OidIsValid(entry.database) && entry.database != MyDatabaseId && IsTransactionState() &&
-            !database_exists(entry.database))
+            !SearchSysCacheExists1(DATABASEOID, ObjectIdGetDatum(entry.database)))
             gone[n++] = entry.database;
     return n;
 }

@@ -1,5 +1,7 @@
 #include "keeper/queue.hpp"
 
+#include <utility>
+
 #include "border/versions.hpp"
 
 namespace dp::keeper {
@@ -44,43 +46,38 @@ int reserve_slot(Kind kind, Oid role, Oid session_role, Oid relation, Size size)
 }
 
 bool submit(int index, Size size) {
-    lock();
+    const Locked lock(pool()->lock);
     Slot &slot = slot_at(index);
     slot.filled = size;
     slot.ticket = ++pool()->tickets;
     slot.since = GetCurrentTimestamp();
     slot.clock = batch_clock();
     set_state(slot, State::pending);
-    bool idle = idle_keeper() != nullptr;
+    const bool idle = idle_keeper() != nullptr;
     if (is_left(slot))
         wake_idle_keeper();
-    unlock();
     return idle;
 }
 
 Size part_there(int index, bool *last, Loss *lost) {
-    Size size = 0;
-    LWLockAcquire(&pool()->lock, LW_SHARED);
+    const Locked lock(pool()->lock, LW_SHARED);
     const Slot &slot = slot_at(index);
     *lost = slot.lost;
-    if (slot.lost == Loss::none && !slot.taken) {
-        size = slot.filled;
-        *last = slot.last;
-    }
-    unlock();
-    return size;
+    if (slot.lost != Loss::none || slot.taken)
+        return 0;
+    *last = slot.last;
+    return slot.filled;
 }
 
 void part_taken(int index) {
-    lock();
+    const Locked lock(pool()->lock);
     Slot &slot = slot_at(index);
     slot.taken = true;
     if (!slot.last && slot.keeper >= 0)
         SetLatch(&pool()->keepers[slot.keeper].process->procLatch);
-    unlock();
 }
 
-static void forget(int index) {
+void free_slot(int index) {
     dsa_free(area(), slot_at(index).buffer);
     lock();
     Slot &slot = slot_at(index);
@@ -90,10 +87,6 @@ static void forget(int index) {
     set_state(slot, State::free);
     unlock();
     ConditionVariableBroadcast(slot_freed());
-}
-
-void free_slot(int slot) {
-    forget(slot);
 }
 
 void abandon(int index) {
@@ -117,7 +110,7 @@ void abandon(int index) {
     }
     unlock();
     if (mine)
-        forget(index);
+        free_slot(index);
 }
 
 // ---- keepers: what comes next --------------------------------------------------------------------------------------
@@ -133,7 +126,7 @@ static bool take(Slot &slot, State from, State to) {
 
 int take_pending(int *slots) {
     int order[nslots], taken = 0;
-    lock();
+    const Locked lock(pool()->lock);
     const int n = by_turns(State::pending, order);
     for (int i = 0; i < n && taken < most_in_batch; i++) {
         Slot &slot = slot_at(order[i]);
@@ -146,20 +139,16 @@ int take_pending(int *slots) {
         }
         slot.left = Max(0, batch_clock() - slot.clock); // the clock may have been set
     }
-    unlock();
     return taken;
 }
 
 int take_charged() {
-    lock();
-    int found = next_charged();
-    if (found >= 0 && !take(slot_at(found), State::charged, State::running))
-        found = -1;
-    if (found >= 0) {
-        pool()->keepers[this_keeper()].reading_for = slot_at(found).login;
-        pool()->keepers[this_keeper()].slot = found;
-    }
-    unlock();
+    const Locked lock(pool()->lock);
+    const int found = next_charged();
+    if (found < 0 || !take(slot_at(found), State::charged, State::running))
+        return -1;
+    pool()->keepers[this_keeper()].reading_for = slot_at(found).login;
+    pool()->keepers[this_keeper()].slot = found;
     return found;
 }
 
@@ -180,7 +169,7 @@ static void back_to_pending(int index, bool alone, TimestampTz retry) {
     }
     unlock();
     if (cancelled)
-        forget(index);
+        free_slot(index);
 }
 
 void put_back(int index, bool locked) {
@@ -193,10 +182,9 @@ void hand_back(int index) {
 }
 
 void mark_committing(const int *slots, int n) {
-    lock();
+    const Locked lock(pool()->lock);
     for (int i = 0; i < n; i++)
         slot_at(slots[i]).committing = true;
-    unlock();
 }
 
 void set_aside(int index) {
@@ -204,23 +192,19 @@ void set_aside(int index) {
 }
 
 bool mark_elsewhere(int index) {
-    lock();
-    bool was = slot_at(index).elsewhere;
-    slot_at(index).elsewhere = true;
-    unlock();
-    return was;
+    const Locked lock(pool()->lock);
+    return std::exchange(slot_at(index).elsewhere, true);
 }
 
 void mark_running(int index) {
-    lock();
+    const Locked lock(pool()->lock);
     pool()->keepers[this_keeper()].slot = index;
     set_state(slot_at(index), State::running);
-    unlock();
 }
 
 void mark_charged(int index, const bytea *charged, privacy::Epsilon epsilon, privacy::Day period,
                   int64 begun) {
-    lock();
+    const Locked lock(pool()->lock);
     Slot &slot = slot_at(index);
     slot.charger = this_keeper();
     slot.locked = false;
@@ -229,7 +213,6 @@ void mark_charged(int index, const bytea *charged, privacy::Epsilon epsilon, pri
     slot.period = period;
     slot.begun = begun;
     set_state(slot, State::charged);
-    unlock();
 }
 
 bool is_charged(int index, const bytea *charged) {
@@ -237,7 +220,7 @@ bool is_charged(int index, const bytea *charged) {
 }
 
 void give_back_charged(int index, bool locked) {
-    lock();
+    const Locked lock(pool()->lock);
     Slot &slot = slot_at(index);
     slot.locked = locked;
     slot.keeper = slot.charger;
@@ -245,7 +228,6 @@ void give_back_charged(int index, bool locked) {
     set_state(slot, State::charged);
     if (slot.charger >= 0 && slot.charger != this_keeper())
         SetLatch(&pool()->keepers[slot.charger].process->procLatch);
-    unlock();
 }
 
 bool is_cancelled(int index) {
@@ -253,11 +235,10 @@ bool is_cancelled(int index) {
 }
 
 bool is_over(int index, uint64 ticket) {
-    LWLockAcquire(&pool()->lock, LW_SHARED);
+    const Locked lock(pool()->lock, LW_SHARED);
     const Slot &slot = slot_at(index);
     State state = state_of(slot);
     bool over = slot.ticket != ticket || (state != State::charged && state != State::running);
-    unlock();
     return over;
 }
 
@@ -296,18 +277,16 @@ bool send_part(int index, const void *bytes, Size size, bool last) {
     if (!slot.taken && !wait_until_taken(slot))
         return false;
     memcpy(buffer_of(slot), bytes, size);
-    lock();
-    bool cancelled = slot.cancelled;
-    if (!cancelled) {
-        slot.filled = size;
-        slot.last = last;
-        slot.taken = false;
-        if (last)
-            finish(slot);
-        SetLatch(&slot.client->procLatch);
-    }
-    unlock();
-    return !cancelled;
+    const Locked lock(pool()->lock);
+    if (slot.cancelled)
+        return false;
+    slot.filled = size;
+    slot.last = last;
+    slot.taken = false;
+    if (last)
+        finish(slot);
+    SetLatch(&slot.client->procLatch);
+    return true;
 }
 
 // Under the lock.
@@ -337,7 +316,7 @@ void give_up(int index) {
     bool told = fail(slot_at(index));
     unlock();
     if (!told)
-        forget(index);
+        free_slot(index);
 }
 
 // ---- the table of keepers ------------------------------------------------------------------------------------------
@@ -387,7 +366,7 @@ void leave_pool() {
     pool()->keepers[this_keeper()].process = nullptr;
     unlock();
     for (int i = 0; i < norphans; i++)
-        forget(orphans[i]);
+        free_slot(orphans[i]);
     set_this_keeper(-1);
 }
 

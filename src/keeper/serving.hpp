@@ -12,13 +12,4 @@ void serve();
 // Gives the locks and the memory of requests back that another keeper has answered.
 void release_locks();
 
-// Tells whether this keeper has asked other servers, and so has connections to them.
-bool has_asked_elsewhere();
-
-// Once, when the process begins.
-void watch_aborts();
-
-// The slot that is served now, -1: none. For the handler of SIGINT.
-int slot_served();
-
 } // namespace dp::keeper

@@ -6,7 +6,11 @@ namespace dp::keeper {
 
 Stream open_stream(int slot) {
     Size capacity = pool()->slots[slot].capacity;
-    return Stream{slot, static_cast<char *>(palloc(capacity)), 0, capacity, true, false};
+    return Stream{slot, nullptr, static_cast<char *>(palloc(capacity)), 0, capacity, true, false};
+}
+
+Stream open_message() {
+    return Stream{-1, makeStringInfo(), nullptr, 0, 0, true, false};
 }
 
 static void flush(Stream *stream, bool last) {
@@ -17,6 +21,10 @@ static void flush(Stream *stream, bool last) {
 
 void put_bytes(Stream *stream, const void *data, Size size) {
     auto *from = static_cast<const char *>(data);
+    if (stream->whole != nullptr) {
+        appendBinaryStringInfo(stream->whole, from, static_cast<int>(size));
+        return;
+    }
     while (size > 0 && stream->taken) {
         if (stream->filled == stream->capacity)
             flush(stream, false);

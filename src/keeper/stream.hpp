@@ -7,6 +7,7 @@ namespace dp::keeper {
 
 struct Stream {
     int slot;
+    StringInfo whole; // all of it stays here; null: it goes to the slot's client
     char *bytes;
     Size filled, capacity;
     bool taken; // false: the client has gone; what is written is dropped
@@ -14,6 +15,8 @@ struct Stream {
 };
 
 Stream open_stream(int slot);
+// Begins a message that is kept as a whole.
+Stream open_message();
 void put_bytes(Stream *stream, const void *data, Size size);
 // A reply: its first byte, then one block.
 void put_reply(Stream *stream, Reply reply, const StringInfoData &block);

@@ -221,12 +221,11 @@ int next_charged() {
 }
 
 bool somebody_is_pending() {
-    bool pending = false;
-    LWLockAcquire(&pool()->lock, LW_SHARED);
+    const Locked lock(pool()->lock, LW_SHARED);
     for (const Slot &slot : pool()->slots)
-        pending = pending || state_of(slot) == State::pending;
-    unlock();
-    return pending;
+        if (state_of(slot) == State::pending)
+            return true;
+    return false;
 }
 
 void wake_for_work() {
@@ -238,9 +237,8 @@ void wake_for_work() {
 }
 
 void wake_another() {
-    lock();
+    const Locked lock(pool()->lock);
     wake_for_work();
-    unlock();
 }
 
 // ---- the turn to charge --------------------------------------------------------------------------------------------
@@ -265,27 +263,22 @@ static void set_batch(bool batch) {
     pool()->batch_since = any ? GetCurrentTimestamp() : 0;
 }
 
-static void get_in_line(bool batch) {
-    lock();
-    pool()->keepers[self].turn = ++pool()->tickets;
-    set_batch(batch);
-    unlock();
-}
-
 static bool try_turn() {
-    lock();
+    const Locked lock(pool()->lock);
     Keeper &keeper = pool()->keepers[self];
-    bool mine = pool()->charging < 0 && next_in_turn() == &keeper;
-    if (mine) {
-        pool()->charging = self;
-        keeper.turn = 0;
-    }
-    unlock();
-    return mine;
+    if (pool()->charging >= 0 || next_in_turn() != &keeper)
+        return false;
+    pool()->charging = self;
+    keeper.turn = 0;
+    return true;
 }
 
 void take_charge_turn(bool batch) {
-    get_in_line(batch);
+    {
+        const Locked lock(pool()->lock);
+        pool()->keepers[self].turn = ++pool()->tickets;
+        set_batch(batch);
+    }
     while (!try_turn()) {
         (void)WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH, 100,
                         border::wait_event("DpRdrChargeTurn"));
@@ -306,9 +299,8 @@ void leave_line() {
 }
 
 void give_charge_turn() {
-    lock();
+    const Locked lock(pool()->lock);
     leave_line();
-    unlock();
 }
 
 // ---- the table of keepers ------------------------------------------------------------------------------------------
@@ -339,7 +331,7 @@ static bool is_work(const Slot &slot, TimestampTz now, long *milliseconds) {
 
 bool becomes_idle(long *milliseconds) {
     bool work = false;
-    lock();
+    const Locked lock(pool()->lock);
     Keeper &keeper = pool()->keepers[self];
     TimestampTz now = GetCurrentTimestamp();
     keeper.reading_for = InvalidOid;
@@ -347,7 +339,6 @@ bool becomes_idle(long *milliseconds) {
     for (const Slot &slot : pool()->slots)
         work = work || is_work(slot, now, milliseconds);
     keeper.life = work ? Life::busy : Life::idle;
-    unlock();
     return !work;
 }
 
@@ -356,14 +347,13 @@ static int time_class(double microseconds) {
 }
 
 void count_charges(const int *slots, int charges, double microseconds) {
-    lock();
+    const Locked lock(pool()->lock);
     pool()->keepers[self].charges += charges;
     pool()->keepers[self].commits++;
     for (int i = 0; i < charges; i++) {
         int64 left = slots == nullptr ? 0 : slot_at(slots[i]).left;
         pool()->charge_times[time_class(microseconds + static_cast<double>(left))]++;
     }
-    unlock();
 }
 
 } // namespace dp::keeper

@@ -2,7 +2,7 @@
 
 #include "border/each.hpp"
 #include "border/visit.hpp"
-#include "catalog/registered.hpp"
+#include "catalog/relations.hpp"
 
 namespace dp::query {
 

@@ -3,9 +3,13 @@
 #include <cmath>
 #include <limits>
 
+#include "privacy/joint.hpp"
 #include "privacy/pair_release.hpp"
 #include "privacy/running_mean.hpp"
+#include "privacy/scaled_numbers.hpp"
 #include "privacy/triple.hpp"
+
+#include "release/convert.hpp"
 
 namespace dp::release {
 
@@ -76,6 +80,120 @@ double halfwidth(const rows::Question *question, const privacy::ReleasePlan &pla
     default:
         return std::numeric_limits<double>::quiet_NaN();
     }
+}
+
+double *halfwidths(const rows::Question *question, const privacy::ReleasePlan &plan) {
+    return width_of_each(question->leaf, [&](int aggregate) { return halfwidth(question, plan, aggregate); });
+}
+
+using privacy::Direction;
+
+static privacy::int128 moved(privacy::int128 noisy, double h, Direction direction) {
+    return direction == Direction::down ? privacy::moved_down(noisy, h) : privacy::moved_up(noisy, h);
+}
+
+// A half-width in units of 2^exponent. What was cut to the largest double is taken for more than any number.
+static double in_units(double error95, int exponent) {
+    return error95 < std::numeric_limits<double>::max() ? std::ldexp(error95, -exponent) : HUGE_VAL;
+}
+
+static Datum count_end(const Released &released, Direction direction) {
+    double h = in_units(released.error95, released.exponent);
+    return count_result(moved(*released.noisy, h, direction), released.exponent, direction);
+}
+
+static Datum sum_end(const Released &released, Oid type, int decimals, Direction direction) {
+    if (type == NUMERICOID && decimals >= 0)
+        return printed_end(released.value, released.error95, decimals, direction);
+    double h = in_units(released.error95, released.exponent);
+    return sum_result(type, moved(*released.noisy, h, direction), released.exponent, direction);
+}
+
+// The rounding of 15 digits, of the value to the nearest and of its interval outwards, is not of the same place at a power of ten.
+static Datum not_beyond(Datum end, Datum value, Direction direction) {
+    return direction == Direction::down ? DirectFunctionCall2(numeric_smaller, end, value)
+                                        : DirectFunctionCall2(numeric_larger, end, value);
+}
+
+privacy::PairRelease released_pair(const rows::Question *question, int aggregate, const privacy::int128 *noisy) {
+    const int j = question->measure_of[aggregate];
+    return border::core([&] {
+        const privacy::Halves halves = privacy::released_halves((*question->measures)[j].kind, noisy);
+        return privacy::release_pair(halves.s1, halves.s0, *question->bounds[j]);
+    });
+}
+
+double real_number(const rows::Question *question, int aggregate, const privacy::int128 *noisy) {
+    const int j = question->measure_of[aggregate];
+    const privacy::MeasureKind kind = (*question->measures)[j].kind;
+    const privacy::Aggregate fn = question->leaf->aggregates[aggregate].fn;
+    return border::core([&] {
+        return privacy::is_joint(fn) ? privacy::joint_number(fn, privacy::joint_sums(kind, noisy),
+                                                             {*question->bounds[j], *question->second_bounds[j]})
+                                     : privacy::printed_number(kind, fn, noisy, *question->bounds[j]);
+    });
+}
+
+privacy::Interval real_interval(const rows::Question *question, int aggregate, const privacy::int128 *noisy,
+                                const privacy::MeasureNoise &noise) {
+    const int j = question->measure_of[aggregate];
+    const privacy::MeasureKind kind = (*question->measures)[j].kind;
+    const privacy::Aggregate fn = question->leaf->aggregates[aggregate].fn;
+    return border::core([&] {
+        return privacy::is_joint(fn)
+                   ? privacy::joint_interval(fn, privacy::joint_sums(kind, noisy),
+                                             {*question->bounds[j], *question->second_bounds[j]}, noise)
+                   : privacy::printed_interval(kind, fn, noisy, *question->bounds[j], noise);
+    });
+}
+
+static double real_end_of(const Released &released, Direction direction) {
+    const privacy::Interval interval =
+        real_interval(released.question, released.aggregate, released.noisy, *released.noise);
+    return direction == Direction::down ? interval.lower : interval.upper;
+}
+
+static Datum pair_end(const Released &released, Oid type, int decimals, Direction direction) {
+    const rows::Question *question = released.question;
+    const privacy::Aggregate fn = question->leaf->aggregates[released.aggregate].fn;
+    const privacy::Bounds *bounds = question->bounds[question->measure_of[released.aggregate]];
+    const bool real = fn == privacy::Aggregate::avg || privacy::is_spread(fn);
+    if (fn == privacy::Aggregate::sum && type == NUMERICOID && decimals >= 0)
+        return printed_end(released.value, released.error95, decimals, direction);
+    if (fn != privacy::Aggregate::sum && !real)
+        return count_result(
+            moved(released_pair(question, released.aggregate, released.noisy).count, released.error95, direction), 0);
+    const double width = direction == Direction::down ? -released.error95 : released.error95;
+    const double end = real ? real_end_of(released, direction)
+                            : released_pair(question, released.aggregate, released.noisy).sum + width;
+    if (privacy::is_spread(fn) && direction == Direction::down && end <= 0) // never below 0
+        return real_sum_result(type, 0);
+    const Datum result = fn == privacy::Aggregate::avg
+                             ? avg_end(type, end, average_decimals(decimals), bounds, direction)
+                             : real_end(type, end, real ? -1 : decimals, direction);
+    return type == NUMERICOID ? not_beyond(result, released.value, direction) : result;
+}
+
+Datum interval_end(const Released &released, query::Part part) {
+    const rows::Question *question = released.question;
+    Direction direction = part == query::Part::low ? Direction::down : Direction::up;
+    Oid type = question->leaf->aggregates[released.aggregate].result_type;
+    int decimals = question->decimals[released.aggregate];
+    switch ((*question->measures)[question->measure_of[released.aggregate]].kind) {
+    case privacy::MeasureKind::count:
+        return count_end(released, direction);
+    case privacy::MeasureKind::sum:
+        return sum_end(released, type, decimals, direction);
+    case privacy::MeasureKind::pair:
+    case privacy::MeasureKind::triple:
+        return pair_end(released, type, decimals, direction);
+    case privacy::MeasureKind::products:
+    case privacy::MeasureKind::moments:
+        return Float8GetDatum(real_end_of(released, direction));
+    case privacy::MeasureKind::quantile: // refused when the leaf is checked (query/grammar)
+        break;
+    }
+    elog(ERROR, "an aggregate has no interval");
 }
 
 } // namespace dp::release

@@ -62,4 +62,16 @@ void begin_noise(Noise *noise, const rows::Question *question, const Course &cou
 bool continue_noise(Noise *noise, const rows::Question *question, const Terms &terms, const Course &course,
                     const Refinable &refinable);
 
+// Holds what a round would come to if every value were `magnitude`. Core region.
+struct Foreseen {
+    privacy::Epsilon epsilon;
+    privacy::Rho rho;
+    privacy::Epsilon first; // of the first step
+    privacy::Rho first_rho;
+    bool reached;    // with a magnitude: as accurate as asked for
+    double *error95; // of each output of the leaf; NaN: a key
+};
+Foreseen foresee_round(const rows::Question *question, const Terms &terms, const Course &course,
+                       const double *magnitude);
+
 } // namespace dp::release

@@ -17,10 +17,9 @@ namespace dp::release {
 // ---- what has no accuracy ------------------------------------------------------------------------------------------
 
 static bool has_interval(const rows::Question *question) {
-    for (int i = 0; i < question->leaf->noutputs; i++)
-        if (question->leaf->outputs[i].part != query::Part::value)
-            return true;
-    return false;
+    const query::Output *outputs = question->leaf->outputs;
+    return std::any_of(outputs, outputs + question->leaf->noutputs,
+                       [](const query::Output &output) { return output.part != query::Part::value; });
 }
 
 static const char ranges[] =
@@ -72,33 +71,23 @@ void check_policy(const rows::Question *question, const Terms &terms) {
                     "The policy has a tau_var: its epsilon is selected when the query is asked.");
 }
 
-static bool has_average(const rows::Question *question) {
-    for (int i = 0; i < question->leaf->naggregates; i++)
-        if (question->leaf->aggregates[i].fn == privacy::Aggregate::avg)
-            return true;
-    return false;
-}
-
-static bool has_spread(const rows::Question *question) {
-    for (int i = 0; i < question->leaf->naggregates; i++)
-        if (privacy::is_spread(question->leaf->aggregates[i].fn))
-            return true;
-    return false;
+template <class Test> static bool has_aggregate(const rows::Question *question, Test &&test) {
+    const query::Aggregate *aggregates = question->leaf->aggregates;
+    return std::any_of(aggregates, aggregates + question->leaf->naggregates,
+                       [&](const query::Aggregate &aggregate) { return test(aggregate.fn); });
 }
 
 static bool has_pair(const rows::Question *question) {
-    for (int j = 0; j < question->nmeasures; j++)
-        if ((*question->measures)[j].has_parts())
-            return true;
-    return false;
+    return std::any_of(question->measures->begin(), question->measures->end(),
+                       [](const privacy::Measure &measure) { return measure.has_parts(); });
 }
 
 static void check_query(const rows::Question *question, bool in_steps) {
-    if (has_average(question))
+    if (has_aggregate(question, [](privacy::Aggregate fn) { return fn == privacy::Aggregate::avg; }))
         refuse_form("within and error95 are not supported for avg",
                     "Ask for sum(x) and for count(*) FILTER (WHERE x IS NOT NULL), and divide.",
                     "How accurate an average is depends on how many rows there are.");
-    if (has_spread(question))
+    if (has_aggregate(question, privacy::is_spread))
         refuse_form("within and error95 are not supported for variances and standard deviations",
                     "Ask for sum(x), sum(x * x) and count(*) FILTER (WHERE x IS NOT NULL), and compute.",
                     "How accurate they are depends on how many rows there are.");
@@ -137,9 +126,7 @@ static void check_bound(const Terms &terms, bool measured) {
 static void set_ceiling(const rows::Question *question, const Terms &terms, const Permitted &permitted,
                         privacy::Delta delta, Course *course) {
     privacy::ChargeRequest request;
-    set_limits(question, terms, delta, &request);
-    request.eps_star = permitted.eps_star;
-    request.slack = permitted.slack;
+    set_request(question, terms, permitted, delta, &request);
     std::optional<privacy::Epsilon> chosen = privacy::choose(request);
     course->priced = chosen.has_value();
     if (!chosen)
@@ -245,19 +232,15 @@ Course plan_course(const rows::Question *question, const Terms &terms, const Per
     return course;
 }
 
-template <class Number> static const char *printed(Number number) {
-    return decimal_text(number);
-}
-
 const char *both_prices(const Course &course) {
     const char *unit = course.measured ? "rho" : "epsilon";
-    const char *most = course.measured ? printed(course.rho_ceiling) : printed(course.ceiling);
+    const char *most = course.measured ? decimal_text(course.rho_ceiling) : decimal_text(course.ceiling);
     if (course.unpriced)
         return psprintf("At most %s %s is permitted, which is not enough for it.", unit, most);
     if (course.unreachable)
         return psprintf("No %s is enough for it; at most %s is permitted.", unit, most);
     return psprintf("It would cost %s %s; at most %s is permitted.", unit,
-                    course.measured ? printed(course.rho) : printed(course.epsilon), most);
+                    course.measured ? decimal_text(course.rho) : decimal_text(course.epsilon), most);
 }
 
 void check_price(const Terms &terms, const Course &course) {

@@ -106,11 +106,6 @@ static void set_price(const catalog::Policy &policy, privacy::Epsilon epsilon, T
     terms->caps.epsilon_max = terms->caps.requested = std::nullopt;
 }
 
-static void ask_for_less(const catalog::Policy &policy, privacy::Epsilon epsilon, Terms *terms) {
-    check_minimum(policy, epsilon);
-    terms->caps.requested = Min(epsilon, terms->caps.requested.value_or(epsilon));
-}
-
 // How much one row moves a signal is not looked for, and would have to be for such a price.
 static void check_signal_terms(const Decision &decision, const Terms &terms) {
     if (decision.parent != 0 && (is_selected(terms.algorithm) || terms.algorithm == Algorithm::within_data))
@@ -146,8 +141,10 @@ void apply(const Decision &decision, const catalog::Settings &settings, const ca
         terms->tau_var = Min(approval.tau_var * terms->weight, 1.0);
     } else if (approval.has_epsilon && decision.by_owner)
         set_price(policy, approval.epsilon, terms);
-    else if (approval.has_epsilon)
-        ask_for_less(policy, approval.epsilon, terms);
+    else if (approval.has_epsilon) {
+        check_minimum(policy, approval.epsilon);
+        terms->caps.requested = Min(approval.epsilon, terms->caps.requested.value_or(approval.epsilon));
+    }
     check_data_terms(decision, settings, policy, *terms);
 }
 
@@ -177,28 +174,26 @@ const Replay *keep_numbers(const rows::Question *question) {
 
 catalog::Claim claim_of(const Decision &decision) {
     const Approval &approval = decision.approval;
-    StringInfoData json;
-    initStringInfo(&json);
-    appendStringInfo(&json, "{\"by\": \"%s\"", decision.by_owner ? "owner" : "reviewer");
+    const catalog::JsonText json = catalog::JsonText::object();
+    json("by", decision.by_owner ? "owner" : "reviewer");
     if (approval.has_tau)
-        appendStringInfo(&json, ", \"tau\": %s", float8out_internal(approval.tau));
+        json("tau", approval.tau);
     if (approval.has_tau_var)
-        appendStringInfo(&json, ", \"tau_var\": %s", float8out_internal(approval.tau_var));
+        json("tau_var", approval.tau_var);
     if (approval.has_epsilon)
-        appendStringInfo(&json, ", \"given\": %s", decimal_text(approval.epsilon));
+        json("given", approval.epsilon);
     if (approval.within_data)
-        appendStringInfoString(&json, ", \"selection\": \"within_data\"");
+        json("selection", "within_data");
     if (approval.hold)
-        appendStringInfoString(&json, ", \"hold\": true");
-    appendStringInfoChar(&json, '}');
-    return catalog::Claim{decision.request,
-                          json.data,
-                          basis_name(decision.sighted),
-                          decision.approver,
-                          false,
-                          0,
-                          {},
-                          decision.by_owner && !decision.sighted};
+        json("hold", true);
+    return {decision.request,
+            json.closed(),
+            basis_name(decision.sighted),
+            decision.approver,
+            false,
+            0,
+            {},
+            decision.by_owner && !decision.sighted};
 }
 
 // Returns the rows as texts, which mean the same after a dump elsewhere.

@@ -3,40 +3,39 @@
 #include "border/scope.hpp"
 #include "border/versions.hpp"
 #include "query/parse.hpp"
+#include "catalog/foreign_code.hpp"
 #include "release/fields.hpp"
 
 namespace dp::release {
 
-static void write_value(StringInfo json, const ParamExternData &parameter) {
-    appendStringInfoString(json, "{\"type\": ");
-    escape_json(json, type_text(parameter.ptype));
-    appendStringInfoString(json, ", \"value\": ");
+static void write_value(const catalog::JsonText &json, const ParamExternData &parameter) {
     Oid output;
     bool is_varlena;
     getTypeOutputInfo(parameter.ptype, &output, &is_varlena);
-    if (parameter.isnull)
-        appendStringInfoString(json, "null");
-    else
-        escape_json(json, OidOutputFunctionCall(output, parameter.value));
-    appendStringInfoChar(json, '}');
+    json.open(nullptr, '{');
+    json("type", type_text(parameter.ptype));
+    json("value", parameter.isnull ? nullptr : OidOutputFunctionCall(output, parameter.value));
+    json.close('}');
 }
 
-void write_parameters(StringInfo json, const Ask &ask, bool zoned, const int *columns, int ncolumns) {
-    appendStringInfoString(json, "{\"time_zone\": ");
-    escape_json(json, ask.time_zone);
-    appendStringInfo(json, ", \"zoned\": %s, \"columns\": [", zoned ? "true" : "false");
+void write_parameters(StringInfo text, const Ask &ask, bool zoned, const int *columns, int ncolumns) {
+    const catalog::JsonText json{text};
+    json.open(nullptr, '{');
+    json("time_zone", ask.time_zone);
+    json("zoned", zoned);
+    json.open("columns", '[');
     for (int i = 0; i < ncolumns; i++)
-        appendStringInfo(json, "%s%d", i > 0 ? ", " : "", columns[i] + 1);
-    appendStringInfoString(json, "], \"values\": [");
-    for (int i = 0; i < ask.parameters->numParams; i++) {
-        if (i > 0)
-            appendStringInfoString(json, ", ");
+        json(nullptr, columns[i] + 1);
+    json.close(']');
+    json.open("values", '[');
+    for (int i = 0; i < ask.parameters->numParams; i++)
         write_value(json, ask.parameters->params[i]);
-    }
-    appendStringInfoChar(json, ']');
-    appendStringInfo(json, ", \"weight\": \"%s\", \"max_rows\": %d, \"max_groups\": %d, \"max_rows_per_group\": %d}",
-                     float8out_internal(ask.weight), ask.limits.max_rows, ask.limits.max_groups,
-                     ask.limits.max_rows_per_group);
+    json.close(']');
+    json("weight", static_cast<const char *>(float8out_internal(ask.weight)));
+    json("max_rows", ask.limits.max_rows);
+    json("max_groups", ask.limits.max_groups);
+    json("max_rows_per_group", ask.limits.max_rows_per_group);
+    json.close('}');
 }
 
 // Written under pinned settings, and read under the same ones. Its type is the server's own or an enum, or it is refused.
@@ -123,6 +122,62 @@ void check_same(const catalog::Requested &request, const rows::Question *questio
     if (!same)
         refuse_state(psprintf("columns of request " INT64_FORMAT " have other types now", request.id),
                      "It has to be asked for again with dp_request().");
+}
+
+Datum *texts_in(ArrayType *array, int *n, bool **nulls) {
+    Datum *elements;
+    deconstruct_array(array, TEXTOID, -1, false, TYPALIGN_INT, &elements, nulls, n);
+    return elements;
+}
+
+Oid type_kept(Datum name) {
+    Oid type = border::type_if_any(TextDatumGetCString(name));
+    return OidIsValid(type) ? type : TEXTOID;
+}
+
+TupleDesc fetched_columns(const catalog::Requested &request) {
+    border::SettingsScope settings = border::SettingsScope::enter();
+    int n, nnames;
+    bool *nulls;
+    Datum *types = texts_in(request.types, &n, &nulls), *names = texts_in(request.names, &nnames, &nulls);
+    TupleDesc desc = CreateTemplateTupleDesc(n);
+    for (int i = 0; i < n; i++)
+        TupleDescInitEntry(desc, i + 1, TextDatumGetCString(names[i]), type_kept(types[i]), -1, 0);
+    settings.leave();
+    return BlessTupleDesc(desc);
+}
+
+// A type that has the name of one that was dropped is read with the rights of whoever fetches: nobody's code must run then.
+static Oid read_as(Oid type) {
+    if (catalog::input_runs_code(type))
+        refuse_state(psprintf("type %s is another one than that of the answer", format_type_be(type)));
+    return getBaseType(type);
+}
+
+FetchedReader FetchedReader::open(const catalog::Requested &request, TupleDesc desc) {
+    FetchedReader reader = {};
+    int ntexts, n = reader.ncolumns = desc->natts;
+    reader.texts = texts_in(request.rows, &ntexts, &reader.missing);
+    reader.nrows = n > 0 ? ntexts / n : 0;
+    reader.inputs = static_cast<FmgrInfo *>(palloc0(sizeof(FmgrInfo) * (n + 1)));
+    reader.parameters = static_cast<Oid *>(palloc0(sizeof(Oid) * (n + 1)));
+    for (int i = 0; i < n; i++) {
+        Oid input;
+        getTypeInputInfo(read_as(TupleDescAttr(desc, i)->atttypid), &input, &reader.parameters[i]);
+        fmgr_info(input, &reader.inputs[i]);
+    }
+    return reader;
+}
+
+void FetchedReader::read(int row, Datum *values, bool *nulls) const {
+    for (int i = 0; i < ncolumns; i++) {
+        int at = row * ncolumns + i;
+        nulls[i] = missing[at];
+        values[i] = Datum{0};
+        if (!nulls[i])
+            values[i] = InputFunctionCall(const_cast<FmgrInfo *>(&inputs[i]), TextDatumGetCString(texts[at]),
+                                          parameters[i], -1);
+    }
 }
 
 } // namespace dp::release

@@ -25,6 +25,12 @@ privacy::ReleasePlan noise_of(const rows::Question *question, const Terms &terms
     return privacy::plan_release(terms.mechanism, *question->measures, question->thresholded, epsilon, delta);
 }
 
+const privacy::ReleasePlan *plan_of(const rows::Question *question, const Terms &terms, privacy::Epsilon epsilon) {
+    auto *plan = border::context_new<privacy::ReleasePlan>();
+    border::core([&] { *plan = noise_of(question, terms, epsilon); });
+    return plan;
+}
+
 // Groups that nobody declared appear by a threshold: the zCDP of the row holds but for an event of probability delta_groups
 // (formulas.md 5.3, 8.5).
 static const char *guarantee_of(const Terms &terms, bool thresholded) {
@@ -89,6 +95,13 @@ void set_limits(const rows::Question *question, const Terms &terms, privacy::Del
     limits->rho_of = [question, &terms, delta](privacy::Epsilon epsilon) {
         return privacy::plan_release(terms.mechanism, *question->measures, question->thresholded, epsilon, delta).rho();
     };
+}
+
+void set_request(const rows::Question *question, const Terms &terms, const Permitted &permitted, privacy::Delta delta,
+                 privacy::ChargeRequest *request) {
+    set_limits(question, terms, delta, request);
+    request->eps_star = permitted.eps_star;
+    request->slack = permitted.slack;
 }
 
 } // namespace dp::release

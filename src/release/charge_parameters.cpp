@@ -2,7 +2,8 @@
 
 #include "privacy/quantile.hpp"
 
-#include "catalog/decimals.hpp"
+#include "border/each.hpp"
+#include "catalog/json_text.hpp"
 #include "query/leaf_rows.hpp"
 #include "release/fields.hpp"
 #include "release/identity.hpp"
@@ -19,125 +20,117 @@ static const char *name_of(privacy::MeasureKind kind) {
     return names[static_cast<int>(kind)];
 }
 
-// Adds the arguments of a measure, as the text of the question has them. They are cut where they are long.
-static void describe_arguments(StringInfo json, const rows::Question *question, int j) {
+// Returns the arguments of a measure, as the text of the question has them. They are cut where they are long.
+static const char *text_of_arguments(const rows::Question *question, int j) {
     constexpr int most = 200;
     const char *text = rows::text_of_arguments(question->plan, rows::place_in_plan(question, j));
     const int length = static_cast<int>(strlen(text));
-    escape_json(json, length <= most ? text : psprintf("%.*s...", pg_mbcliplen(text, length, most), text));
+    return length <= most ? text : psprintf("%.*s...", pg_mbcliplen(text, length, most), text);
 }
 
-static void describe_measure(StringInfo json, const rows::Question *question, int j) {
+static void describe_measure(const catalog::JsonText &json, const rows::Question *question, int j) {
     const privacy::Measure &measure = (*question->measures)[j];
-    appendStringInfo(json, "{\"kind\": \"%s\"", name_of(measure.kind));
+    json.open(nullptr, '{');
+    json("kind", name_of(measure.kind));
     if (measure.of_units)
-        appendStringInfoString(json, ", \"of\": \"units\"");
+        json("of", "units");
     if (measure.of_values)
-        appendStringInfoString(json, ", \"of\": \"values\"");
+        json("of", "values");
     if (measure.grain != 1)
-        appendStringInfo(json, ", \"grain\": " UINT64_FORMAT, measure.grain);
-    if (measure.fraction >= 0)
-        appendStringInfo(json, ", \"fraction\": %s, \"cells\": %d",
-                         float8out_internal(static_cast<double>(measure.fraction) / privacy::fraction_one),
-                         question->grids[j]->cells);
-    if (measure.argument >= 0) {
-        const bool is_column = question->leaf->aggregates[measure.calls.front()].column != nullptr;
-        appendStringInfoString(json, is_column ? ", \"column\": " : ", \"expression\": ");
-        describe_arguments(json, question, j);
+        json("grain", uint64{measure.grain});
+    if (measure.fraction >= 0) {
+        json("fraction", static_cast<double>(measure.fraction) / privacy::fraction_one);
+        json("cells", question->grids[j]->cells);
     }
-    if (const privacy::Bounds *second = rows::bounds_of_x(question, j))
-        appendStringInfo(json, ", \"lower_x\": %s, \"upper_x\": %s", second->lower.c_str(), second->upper.c_str());
-    if (question->bounds[j] != nullptr)
-        appendStringInfo(json, ", \"lower\": %s, \"upper\": %s", question->bounds[j]->lower.c_str(),
-                         question->bounds[j]->upper.c_str());
-    appendStringInfo(json, ", \"sensitivity\": " UINT64_FORMAT "}", measure.sensitivity);
-}
-
-// Adds what a preference says about the rows themselves.
-static void describe_rows(StringInfo json, const Terms &terms) {
-    if (terms.exact)
-        appendStringInfoString(json, ", \"exact\": true");
-    if (terms.group_a == nullptr)
-        return;
-    appendStringInfoString(json, ", \"group_a\": ");
-    escape_json(json, terms.group_a);
-    appendStringInfoString(json, ", \"group_b\": ");
-    escape_json(json, terms.group_b);
-}
-
-// Adds the accuracy that is asked for.
-static void describe_wanted(StringInfo json, const privacy::Wanted &wanted) {
-    if (wanted.within)
-        appendStringInfo(json, ", \"within\": %s, \"deviations\": %s", float8out_internal(*wanted.within),
-                         float8out_internal(wanted.deviations));
-    if (wanted.error95)
-        appendStringInfo(json, ", \"error95\": %s", float8out_internal(*wanted.error95));
+    if (measure.argument >= 0)
+        json(question->leaf->aggregates[measure.calls.front()].column != nullptr ? "column" : "expression",
+             text_of_arguments(question, j));
+    if (const privacy::Bounds *second = rows::bounds_of_x(question, j)) {
+        json.raw("lower_x", second->lower.c_str());
+        json.raw("upper_x", second->upper.c_str());
+    }
+    if (const privacy::Bounds *bounds = question->bounds[j]) {
+        json.raw("lower", bounds->lower.c_str());
+        json.raw("upper", bounds->upper.c_str());
+    }
+    json("sensitivity", uint64{measure.sensitivity});
+    json.close('}');
 }
 
 // The ledger names the first measures; how many there are follows from k1 and from the text.
 constexpr int described_bytes = 6 * 1024;
 
-static void describe_measures(StringInfo json, const rows::Question *question) {
+static void describe_measures(const catalog::JsonText &json, const rows::Question *question) {
     int j = 0;
-    appendStringInfoString(json, "\"measures\": [");
-    for (; j < question->nmeasures && json->len < described_bytes; j++) {
-        if (j > 0)
-            appendStringInfoString(json, ", ");
+    json.open("measures", '[');
+    for (; j < question->nmeasures && json.text->len < described_bytes; j++)
         describe_measure(json, question, j);
-    }
-    appendStringInfoChar(json, ']');
+    json.close(']');
     if (j < question->nmeasures)
-        appendStringInfo(json, ", \"measures_left_out\": %d", question->nmeasures - j);
+        json("measures_left_out", question->nmeasures - j);
 }
 
-static void describe_preference(StringInfo json, const Terms &terms) {
+static void describe_preference(const catalog::JsonText &json, const Terms &terms) {
     if (is_selected(terms.algorithm))
-        appendStringInfo(json, "\"tau_var\": %s, ", float8out_internal(terms.tau_var));
+        json("tau_var", terms.tau_var);
     else if (terms.algorithm != Algorithm::profile && terms.algorithm != Algorithm::approved)
-        appendStringInfo(json, "\"tau\": %s, ", float8out_internal(terms.tau));
+        json("tau", terms.tau);
     if (terms.caps.profile)
-        appendStringInfo(json, "\"profile\": %s, ", decimal_text(*terms.caps.profile));
+        json("profile", *terms.caps.profile);
+    json("weight", terms.weight);
+}
+
+// Adds what a preference says about the rows themselves, and the accuracy that is asked for.
+static void describe_wishes(const catalog::JsonText &json, const Terms &terms) {
+    if (terms.exact)
+        json("exact", true);
+    if (terms.group_a != nullptr) {
+        json("group_a", terms.group_a);
+        json("group_b", terms.group_b);
+    }
+    if (terms.wanted.within) {
+        json("within", *terms.wanted.within);
+        json("deviations", terms.wanted.deviations);
+    }
+    if (terms.wanted.error95)
+        json("error95", *terms.wanted.error95);
 }
 
 const char *describe_terms(const Terms &terms) {
-    StringInfoData json;
-    initStringInfo(&json);
-    appendStringInfoChar(&json, '{');
-    describe_preference(&json, terms);
-    appendStringInfo(&json, "\"weight\": %s", float8out_internal(terms.weight));
-    describe_rows(&json, terms);
-    describe_wanted(&json, terms.wanted);
-    appendStringInfoChar(&json, '}');
-    return json.data;
+    const catalog::JsonText json = catalog::JsonText::object();
+    describe_preference(json, terms);
+    describe_wishes(json, terms);
+    return json.closed();
 }
 
 // Adds the role that has permitted it: the hash chain covers that as well.
-static void describe_decision(StringInfo json, const Decision *decision) {
+static void describe_decision(const catalog::JsonText &json, const Decision *decision) {
     if (decision == nullptr)
         return;
-    appendStringInfo(json, ", \"request\": " INT64_FORMAT ", \"approved_by\": ", decision->request);
-    escape_json(json, decision->approver);
-    appendStringInfo(json, ", \"basis\": \"%s\"", basis_name(decision->sighted));
-    if (decision->parent != 0)
-        appendStringInfo(json, ", \"task\": \"%s\", \"parent\": " INT64_FORMAT, decision->task, decision->parent);
+    json("request", decision->request);
+    json("approved_by", decision->approver);
+    json("basis", basis_name(decision->sighted));
+    if (decision->parent != 0) {
+        json("task", decision->task);
+        json("parent", decision->parent);
+    }
 }
 
-// Sums whose sizes are limited for one person, and to how much.
-static void describe_totals(StringInfo json, const rows::Question *question) {
+// Adds sums whose sizes are limited for one person, and to how much.
+static void describe_totals(const catalog::JsonText &json, const rows::Question *question) {
     bool any = false;
     for (int j = 0; j < question->nmeasures; j++) {
         if (question->totals[j].text == nullptr)
             continue;
-        appendStringInfoString(json, any ? ", " : ", \"totals\": {");
-        describe_arguments(json, question, j);
-        appendStringInfo(json, ": %s", question->totals[j].text);
+        if (!any)
+            json.open("totals", '{');
+        json.raw(text_of_arguments(question, j), question->totals[j].text);
         any = true;
     }
     if (any)
-        appendStringInfoChar(json, '}');
+        json.close('}');
 }
 
-// Adds how much one person may bring, where a person may have several rows.
 // Names what is read, at any depth.
 static List *names_of_sources(const rows::Question *question) {
     List *names = NIL;
@@ -146,62 +139,48 @@ static List *names_of_sources(const rows::Question *question) {
         if (source.people != nullptr)
             names = list_concat(names, names_of_sources(source.people));
         else
-            names = lappend(names, makeString(
-                const_cast<char *>(query::name_of_source(source.relation, source.source->rows))));
+            names = lappend(names, const_cast<char *>(query::name_of_source(source.relation, source.source->rows)));
     }
     return names;
 }
 
-static void describe_units(StringInfo json, const rows::Question *question) {
+// Adds how much one person may bring, where a person may have several rows.
+static void describe_units(const catalog::JsonText &json, const rows::Question *question) {
     const rows::Units *units = question->units;
     if (units == nullptr || !units->clipped)
         return;
-    appendStringInfoString(json, ", \"unit\": ");
-    escape_json(json, rows::unit_text(units->path));
-    appendStringInfo(json, ", \"max_rows\": %d, \"max_groups\": %d", units->max_rows, units->max_groups);
+    json("unit", rows::unit_text(units->path));
+    json("max_rows", units->max_rows);
+    json("max_groups", units->max_groups);
     if (rows::is_spread(question))
-        appendStringInfo(json, ", \"max_rows_per_group\": %d", question->rows_per_group);
+        json("max_rows_per_group", question->rows_per_group);
     describe_totals(json, question);
     if (rows::rows_below(question) > 0)
-        appendStringInfo(json, ", \"rows_of_unit\": %d", rows::rows_below(question));
+        json("rows_of_unit", rows::rows_below(question));
     const List *names = names_of_sources(question);
     if (list_length(names) < 2)
         return;
-    appendStringInfoString(json, ", \"tables\": [");
-    ListCell *cell;
-    foreach (cell, names) {
-        appendStringInfoString(json, foreach_current_index(cell) > 0 ? ", " : "");
-        escape_json(json, strVal(lfirst(cell)));
-    }
-    appendStringInfoChar(json, ']');
+    json.open("tables", '[');
+    for (auto *name : border::each<const char>(names))
+        json(nullptr, name);
+    json.close(']');
 }
 
 const char *describe_charge(const rows::Question *question, const Terms &terms) {
-    StringInfoData json;
-    initStringInfo(&json);
-    appendStringInfoChar(&json, '{');
-    describe_preference(&json, terms);
-    appendStringInfo(&json, "\"weight\": %s, \"k1\": %d, \"groups\": \"%s\", ", float8out_internal(terms.weight),
-                     question->ncoordinates,
-                     question->leaf->nkeys == 0 ? "none"
-                     : question->thresholded    ? "thresholded"
-                                                : "declared");
-    describe_measures(&json, question);
-    describe_units(&json, question);
-    describe_rows(&json, terms);
-    describe_wanted(&json, terms.wanted);
-    describe_decision(&json, terms.decision);
-    appendStringInfo(&json, ", \"declared\": \"%s\"", hash_of_declarations(question));
-    if (question->touched != nullptr && is_public(terms)) {
-        appendStringInfoString(&json, ", ");
-        catalog::describe_cells(&json, *question->settings->partition, *question->touched);
-    }
-    if (question->time_zone != nullptr) {
-        appendStringInfoString(&json, ", \"time_zone\": ");
-        escape_json(&json, question->time_zone);
-    }
-    appendStringInfoChar(&json, '}');
-    return json.data;
+    const catalog::JsonText json = catalog::JsonText::object();
+    describe_preference(json, terms);
+    json("k1", question->ncoordinates);
+    json("groups", question->leaf->nkeys == 0 ? "none" : question->thresholded ? "thresholded" : "declared");
+    describe_measures(json, question);
+    describe_units(json, question);
+    describe_wishes(json, terms);
+    describe_decision(json, terms.decision);
+    json("declared", hash_of_declarations(question));
+    if (question->touched != nullptr && is_public(terms))
+        catalog::describe_cells(json, *question->settings->partition, *question->touched);
+    if (question->time_zone != nullptr)
+        json("time_zone", question->time_zone);
+    return json.closed();
 }
 
 } // namespace dp::release

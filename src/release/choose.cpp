@@ -49,11 +49,6 @@ static double gaussian_eps_star(const rows::Question *question, const Terms &ter
     return 0;
 }
 
-// The delta that Gaussian noise is calibrated at (formulas.md, 8.5). Core region.
-static double noise_delta(const rows::Question *question, const Terms &terms) {
-    return terms.delta.value() / (question->thresholded ? 2 : 1);
-}
-
 Permitted from_public_facts(const rows::Question *question, const Terms &terms) {
     return from_public_facts(question, terms, NoiseTerms::unknown(terms));
 }
@@ -65,8 +60,8 @@ Permitted from_public_facts(const rows::Question *question, const Terms &terms, 
         int m = question->nmeasures, k1 = question->ncoordinates;
         if (terms.mechanism != privacy::Mechanism::gaussian)
             return Permitted{privacy::within_domain_eps_star(terms.tau, terms.weight, k1, m), privacy::price_slack};
-        double eps_star =
-            privacy::within_domain_eps_star_gaussian(terms.tau, terms.weight, k1, m, noise_delta(question, terms));
+        const double delta = terms.delta.value() / (question->thresholded ? 2 : 1); // what it is calibrated at (formulas.md, 8.5)
+        double eps_star = privacy::within_domain_eps_star_gaussian(terms.tau, terms.weight, k1, m, delta);
         double tau = privacy::weighted_tau(terms.tau, terms.weight);
         return Permitted{gaussian_eps_star(question, terms, tau, eps_star, known), privacy::price_slack};
     });
@@ -182,9 +177,7 @@ static bool prefers_gaussian(const rows::Question *question, const Terms &terms)
     const Permitted permitted = from_public_facts(question, terms);
     return border::core([&] {
         privacy::ChargeRequest request;
-        set_limits(question, terms, {}, &request);
-        request.eps_star = permitted.eps_star;
-        request.slack = permitted.slack;
+        set_request(question, terms, permitted, {}, &request);
         const std::optional<privacy::Epsilon> epsilon = privacy::choose(request);
         return epsilon && privacy::prefers_gaussian(*question->measures, *epsilon);
     });

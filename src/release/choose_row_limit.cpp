@@ -25,11 +25,6 @@ void check_has_limit(Oid relation, const catalog::UnitPath *path) {
                      "max_rows is 1 there, and nothing has to be charged for it.");
 }
 
-static void check_owns(Oid relation, Oid role) {
-    if (!border::owns_relation(relation, role))
-        refuse_right(psprintf("must be owner of %s", catalog::qualified_name(relation)));
-}
-
 // Returns the call as somebody would write it.
 static const char *call_text(const catalog::Settings *settings, const LimitWish &wish) {
     const bool rows = wish.value == nullptr;
@@ -52,7 +47,8 @@ Checked resolve_limit(const LimitWish &wish, const catalog::Asker &asker) {
                      "Commit it, and call again: only what is committed is looked at.");
     if (strcmp(question->settings->fingerprint, wish.fingerprint) != 0)
         catalog::refuse_changing(*question->settings);
-    check_owns(wish.relation, asker.role);
+    if (!border::owns_relation(wish.relation, asker.role))
+        refuse_right(psprintf("must be owner of %s", catalog::qualified_name(wish.relation)));
     question->asker = asker;
     question->text = call_text(question->settings, wish);
     question->units = rows::resolve_table(question);
@@ -68,16 +64,13 @@ Checked resolve_limit(const LimitWish &wish, const catalog::Asker &asker) {
 }
 
 static const char *describe(const rows::Question *question, const LimitWish &wish) {
-    StringInfoData json;
-    initStringInfo(&json);
-    appendStringInfo(&json, "{\"threshold\": " INT64_FORMAT ", \"most\": %d, \"unit\": ", wish.threshold, wish.most);
-    escape_json(&json, rows::unit_text(question->units->path));
-    if (wish.value != nullptr) {
-        appendStringInfoString(&json, ", \"value\": ");
-        escape_json(&json, wish.value);
-    }
-    appendStringInfoChar(&json, '}');
-    return json.data;
+    const catalog::JsonText json = catalog::JsonText::object();
+    json("threshold", int64{wish.threshold});
+    json("most", wish.most);
+    json("unit", rows::unit_text(question->units->path));
+    if (wish.value != nullptr)
+        json("value", wish.value);
+    return json.closed();
 }
 
 catalog::Charge limit_charge(const rows::Question *question, const LimitWish &wish) {

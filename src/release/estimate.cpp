@@ -14,7 +14,7 @@
 #include "release/charge.hpp"
 #include "release/choose.hpp"
 #include "release/judge.hpp"
-#include "release/refinement_steps.hpp"
+#include "release/accuracy_next.hpp"
 #include "release/select.hpp"
 #include "rows/unit_checks.hpp"
 #include "rows/quantiles.hpp"
@@ -76,13 +76,6 @@ static void add_earlier(Account *account, const rows::Question *question, const 
 }
 
 // ---- the decision, without the charge ------------------------------------------------------------------------------
-
-static void set_request(const rows::Question *question, const Terms &terms, const Permitted &permitted,
-                        privacy::Delta delta, privacy::ChargeRequest *request) {
-    set_limits(question, terms, delta, request);
-    request->eps_star = permitted.eps_star;
-    request->slack = permitted.slack;
-}
 
 // The price, whatever has been spent. Core region.
 static void price_alone(privacy::ChargeRequest request, Estimate *estimate) {
@@ -153,21 +146,16 @@ static double rank_error(const rows::Question *question, const privacy::ReleaseP
 }
 
 static void foresee(const rows::Question *question, const Terms &terms, Estimate *estimate) {
-    const query::Leaf *leaf = question->leaf;
-    double *error95 = static_cast<double *>(palloc(sizeof(double) * (leaf->noutputs + 1)));
+    const privacy::ReleasePlan *plan = plan_of(question, terms, estimate->epsilon);
+    estimate->threshold = plan->threshold.value_or(0);
     double ranks = 0;
     border::core([&] {
-        const auto plan = noise_of(question, terms, estimate->epsilon);
-        estimate->threshold = plan.threshold.value_or(0);
-        estimate->rho = plan.rho();
+        estimate->rho = plan->rho();
         estimate->filtered = filtered_measures(*question->measures);
-        weigh(ways_of(plan), estimate);
-        ranks = rank_error(question, plan);
-        for (int i = 0; i < leaf->noutputs; i++)
-            error95[i] = leaf->outputs[i].is_key ? std::numeric_limits<double>::quiet_NaN()
-                                                 : halfwidth(question, plan, leaf->outputs[i].index);
+        weigh(ways_of(*plan), estimate);
+        ranks = rank_error(question, *plan);
     });
-    estimate->error95 = error95;
+    estimate->error95 = halfwidths(question, *plan);
     if (ranks > 0)
         estimate->note =
             psprintf("the rank of min, max and percentiles is off by less than %.0f rows (95 %%)", std::ceil(ranks));
@@ -243,18 +231,13 @@ static void estimate_steps(const rows::Question *question, const Terms &terms, c
 
 static void estimate_measurement(const rows::Question *question, const Terms &terms, const Course &course,
                                  const Account &account, Estimate *estimate) {
-    const query::Leaf *leaf = question->leaf;
-    auto *error95 = static_cast<double *>(palloc(sizeof(double) * (leaf->noutputs + 1)));
+    const privacy::ReleasePlan *plan = plan_of(question, terms, {});
+    estimate->threshold = plan->threshold.value_or(0);
     border::core([&] {
-        const auto plan = noise_of(question, terms, {});
-        estimate->rho = plan.rho();
-        estimate->threshold = plan.threshold.value_or(0);
-        weigh({{0, plan.rho().value(), plan.delta_groups.value()}}, estimate);
-        for (int i = 0; i < leaf->noutputs; i++)
-            error95[i] = leaf->outputs[i].is_key ? std::numeric_limits<double>::quiet_NaN()
-                                                 : halfwidth(question, plan, leaf->outputs[i].index);
+        estimate->rho = plan->rho();
+        weigh({{0, plan->rho().value(), plan->delta_groups.value()}}, estimate);
     });
-    estimate->error95 = error95;
+    estimate->error95 = halfwidths(question, *plan);
     estimate->cost = cost_of_steps(course, {}, estimate->rho, estimate->delta);
     estimate->denied = !fits(estimate->cost, terms, account);
 }

@@ -3,7 +3,7 @@
 
 #include "privacy/mechanism.hpp"
 
-#include "catalog/decimals.hpp"
+#include "catalog/json_text.hpp"
 extern "C" {
 #include <utils/jsonb.h>
 }

@@ -170,17 +170,16 @@ void add_identity(StringInfo bytes, Datum hash) {
 Identity identity_of(const rows::Question *question) {
     border::SettingsScope settings = border::SettingsScope::enter(); // those under which texts mean one thing
     const bytea *bytes = rows::bytes_of_plan(question->plan, question->thresholded ? rows::place_in_plan(question, 0) : -1);
-    StringInfoData text;
-    initStringInfo(&text);
-    add_number(&text, "plan", VARSIZE_ANY_EXHDR(bytes));
-    add_identity(&text, PointerGetDatum(bytes));
-    add_piece(&text, "time zone", question->time_zone);
-    add_sources(&text, question);
-    add_groups(&text, question);
-    add_units(&text, question);
-    const int *order = add_measures(&text, question);
+    StringInfo text = makeStringInfo();
+    add_number(text, "plan", VARSIZE_ANY_EXHDR(bytes));
+    add_identity(text, PointerGetDatum(bytes));
+    add_piece(text, "time zone", question->time_zone);
+    add_sources(text, question);
+    add_groups(text, question);
+    add_units(text, question);
+    const int *order = add_measures(text, question);
     settings.leave();
-    return Identity{sha256_of(text), order};
+    return Identity{sha256_of(*text), order};
 }
 
 const char *hash_of_declarations(const rows::Question *question) {
@@ -193,14 +192,13 @@ const char *versions_of(const catalog::Settings &settings) {
 }
 
 uint64 versions_hash(const rows::Question *question) {
-    StringInfoData versions;
-    initStringInfo(&versions);
-    appendStringInfoString(&versions, versions_of(*question->settings));
+    StringInfo versions = makeStringInfo();
+    appendStringInfoString(versions, versions_of(*question->settings));
     if (question->identity != Datum{0})
-        add_identity(&versions, question->identity);
+        add_identity(versions, question->identity);
     if (const catalog::Touched *touched = question->touched) // a mean over other cells would say nothing
-        catalog::describe_cells(&versions, *question->settings->partition, *touched);
-    return hash_bytes_extended(reinterpret_cast<const unsigned char *>(versions.data), versions.len,
+        catalog::describe_cells(catalog::JsonText{versions}, *question->settings->partition, *touched);
+    return hash_bytes_extended(reinterpret_cast<const unsigned char *>(versions->data), versions->len,
                                question->looked_up);
 }
 

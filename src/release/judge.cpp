@@ -3,7 +3,6 @@
 #include <cmath>
 #include <limits>
 
-#include "privacy/pair_release.hpp"
 #include "privacy/quantile.hpp"
 #include "privacy/triple.hpp"
 #include "privacy/widened.hpp"
@@ -43,13 +42,9 @@ static double number_of(const rows::Question *question, int aggregate, const pri
     const privacy::MeasureKind kind = (*question->measures)[question->measure_of[aggregate]].kind;
     if (kind == privacy::MeasureKind::count || kind == privacy::MeasureKind::sum)
         return std::ldexp(static_cast<double>(*noisy), exponent);
-    return border::core([&] {
-        const privacy::Halves halves = privacy::released_halves(kind, noisy);
-        const privacy::PairRelease pair =
-            privacy::release_pair(halves.s1, halves.s0, *question->bounds[question->measure_of[aggregate]]);
-        return question->leaf->aggregates[aggregate].fn == privacy::Aggregate::sum ? pair.sum
-                                                                                   : static_cast<double>(pair.count);
-    });
+    const privacy::PairRelease pair = released_pair(question, aggregate, noisy);
+    return question->leaf->aggregates[aggregate].fn == privacy::Aggregate::sum ? pair.sum
+                                                                               : static_cast<double>(pair.count);
 }
 
 // ---- texts -----------------------------------------------------------------------------------------------------------
@@ -231,10 +226,7 @@ void note_average(Judge *judge, int output, double width, const privacy::int128 
     const rows::Question *question = judge->question;
     const int j = question->measure_of[question->leaf->outputs[output].index];
     const privacy::Bounds &bounds = *question->bounds[j];
-    const double average = border::core([&] {
-        const privacy::Halves halves = privacy::released_halves((*question->measures)[j].kind, noisy);
-        return privacy::release_pair(halves.s1, halves.s0, bounds).avg;
-    });
+    const double average = released_pair(question, question->leaf->outputs[output].index, noisy).avg;
     const double right = bounds.low >= -1 && bounds.high <= 1 ? 0.05 : 0;
     Seen *seen = &judge->facts->judged.seen[output];
     seen->numbers++;

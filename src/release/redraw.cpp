@@ -4,7 +4,7 @@
 
 #include "catalog/decimals.hpp"
 #include "release/charge.hpp"
-#include "release/fetched.hpp"
+#include "release/asked.hpp"
 #include "release/fields.hpp"
 #include "release/random.hpp"
 #include "release/release.hpp"
@@ -18,55 +18,56 @@ namespace dp::release {
 const char *declarations_of(const catalog::Requested &request) {
     if (request.law == nullptr)
         return nullptr;
-    Datum law = DirectFunctionCall1(jsonb_in, CStringGetDatum(request.law));
+    Datum law = catalog::jsonb_of(request.law);
     return required_field(&DatumGetJsonbP(law)->root, "declared");
 }
 
 // ---- the law, written ----------------------------------------------------------------------------------------------
 
-static void write_measure(StringInfo json, const rows::Question *question, int j) {
+static void write_measure(const catalog::JsonText &json, const rows::Question *question, int j) {
     const privacy::Bounds *bounds = question->bounds[j];
     const privacy::Measure &measure = (*question->measures)[j];
-    appendStringInfo(json, "{\"kind\": %d, \"sensitivity\": \"" UINT64_FORMAT "\"", static_cast<int>(measure.kind),
-                     (*question->measures)[j].sensitivity);
-    appendStringInfo(json, ", \"of_units\": %s, \"one_group\": %s, \"grain\": \"" UINT64_FORMAT "\"",
-                     measure.of_units ? "true" : "false", measure.one_group ? "true" : "false", measure.grain);
-    if (bounds != nullptr)
-        appendStringInfo(json, ", \"lower\": \"%s\", \"upper\": \"%s\", \"integer\": %s", bounds->lower.c_str(),
-                         bounds->upper.c_str(), bounds->integer_type ? "true" : "false");
-    appendStringInfoChar(json, '}');
+    json.open(nullptr, '{');
+    json("kind", static_cast<int>(measure.kind));
+    json("sensitivity", psprintf(UINT64_FORMAT, measure.sensitivity));
+    json("of_units", measure.of_units);
+    json("one_group", measure.one_group);
+    json("grain", psprintf(UINT64_FORMAT, measure.grain));
+    if (bounds != nullptr) {
+        json("lower", bounds->lower.c_str());
+        json("upper", bounds->upper.c_str());
+        json("integer", bounds->integer_type);
+    }
+    json.close('}');
 }
 
-static void write_column(StringInfo json, const rows::Question *question, const query::Output &output) {
+static void write_column(const catalog::JsonText &json, const rows::Question *question, const query::Output &output) {
     if (output.is_key)
-        appendStringInfoString(json, "null");
-    else
-        appendStringInfo(json, "{\"measure\": %d, \"aggregate\": %d, \"part\": %d, \"decimals\": %d}",
-                         question->measure_of[output.index],
-                         static_cast<int>(question->leaf->aggregates[output.index].fn), static_cast<int>(output.part),
-                         question->decimals[output.index]);
+        return json.raw(nullptr, "null");
+    json.open(nullptr, '{');
+    json("measure", question->measure_of[output.index]);
+    json("aggregate", static_cast<int>(question->leaf->aggregates[output.index].fn));
+    json("part", static_cast<int>(output.part));
+    json("decimals", question->decimals[output.index]);
+    json.close('}');
 }
 
 const char *law_of(const rows::Question *question, const Terms &terms, const Answer &answer, const int *columns, int ncolumns) {
-    StringInfoData json;
-    initStringInfo(&json);
-    appendStringInfo(&json,
-                     "{\"declared\": \"%s\", \"mechanism\": \"%s\", \"epsilon\": \"%s\", \"delta\": \"%s\", "
-                     "\"thresholded\": %s, \"measures\": [",
-                     hash_of_declarations(question), catalog::name_of(answer.facts.mechanism),
-                     decimal_text(answer.facts.paid.epsilon), decimal_text(terms.delta),
-                     question->thresholded ? "true" : "false");
-    for (int j = 0; j < question->nmeasures; j++) {
-        appendStringInfoString(&json, j > 0 ? ", " : "");
-        write_measure(&json, question, j);
-    }
-    appendStringInfoString(&json, "], \"columns\": [");
-    for (int i = 0; i < ncolumns; i++) {
-        appendStringInfoString(&json, i > 0 ? ", " : "");
-        write_column(&json, question, question->leaf->outputs[columns[i]]);
-    }
-    appendStringInfoString(&json, "]}");
-    return json.data;
+    const catalog::JsonText json = catalog::JsonText::object();
+    json("declared", hash_of_declarations(question));
+    json("mechanism", catalog::name_of(answer.facts.mechanism));
+    json("epsilon", decimal_text(answer.facts.paid.epsilon));
+    json("delta", decimal_text(terms.delta));
+    json("thresholded", question->thresholded);
+    json.open("measures", '[');
+    for (int j = 0; j < question->nmeasures; j++)
+        write_measure(json, question, j);
+    json.close(']');
+    json.open("columns", '[');
+    for (int i = 0; i < ncolumns; i++)
+        write_column(json, question, question->leaf->outputs[columns[i]]);
+    json.close(']');
+    return json.closed();
 }
 
 // ---- the law, read -------------------------------------------------------------------------------------------------
@@ -168,15 +169,13 @@ static void read_noise(JsonbContainer *object, Law *law) {
     law->terms.mechanism = past->mechanism;
     law->terms.delta = catalog::to_delta(catalog::text_numeric(required_field(object, "delta")), "delta");
     law->question.thresholded = bool_field(object, "thresholded");
-    auto *plan = border::context_new<privacy::ReleasePlan>();
-    border::core([&] { *plan = noise_of(&law->question, law->terms, past->epsilon); });
-    law->plan = plan;
+    law->plan = plan_of(&law->question, law->terms, past->epsilon);
 }
 
 static Law *read_law(const catalog::Requested &request, TupleDesc desc) {
     auto *law = static_cast<Law *>(palloc0(sizeof(Law)));
     law->question.leaf = &law->leaf;
-    Datum json = DirectFunctionCall1(jsonb_in, CStringGetDatum(request.law));
+    Datum json = catalog::jsonb_of(request.law);
     JsonbContainer *object = &DatumGetJsonbP(json)->root;
     read_measures(object, &law->question);
     read_columns(object, desc, &law->question);

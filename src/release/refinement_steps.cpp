@@ -179,23 +179,15 @@ static std::size_t point_paid(const Refinement *refinement) {
     return point;
 }
 
-static double *halfwidths(const Refinement *refinement) {
+static double *widths_of(const Refinement *refinement) {
     const rows::Question *question = refinement->question;
     const Noise &noise = *refinement->noise;
-    auto *error95 = static_cast<double *>(palloc(sizeof(double) * (question->leaf->noutputs + 1)));
-    border::core([&] {
-        for (int i = 0; i < question->leaf->noutputs; i++) {
-            const query::Output &output = question->leaf->outputs[i];
-            error95[i] = std::numeric_limits<double>::quiet_NaN();
-            if (output.is_key)
-                continue;
-            const int j = question->measure_of[output.index];
-            const double width = noise.measured ? noise.mean->halfwidth(j, mean_bits(question, j))
-                                                : noise.grid->halfwidth(point_paid(refinement), j);
-            error95[i] = printed_halfwidth(question, output.index, width * unit_of(question, j));
-        }
+    return width_of_each(question->leaf, [&](int aggregate) {
+        const int j = question->measure_of[aggregate];
+        const double width = noise.measured ? noise.mean->halfwidth(j, mean_bits(question, j))
+                                            : noise.grid->halfwidth(point_paid(refinement), j);
+        return printed_halfwidth(question, aggregate, width * unit_of(question, j));
     });
-    return error95;
 }
 
 static const char *text_of(const privacy::RunningMean &mean) {
@@ -214,7 +206,7 @@ Answer write_refined(const Refinement *refinement) {
     facts.mechanism = noise.measured ? privacy::Mechanism::gaussian : privacy::Mechanism::laplace;
     facts.paid.epsilon = refinement->paid;
     facts.noutputs = refinement->question->leaf->noutputs;
-    facts.error95 = halfwidths(refinement);
+    facts.error95 = widths_of(refinement);
     facts.reached = Reached{refinement->terms.wanted.asked(), refinement->steps, refinement->how};
     if (noise.measured) {
         facts.paid.rho = border::core([&] { return noise.mean->rho(); });

@@ -29,18 +29,6 @@ void stop(Refinement *refinement, Short how);
 
 Answer write_refined(const Refinement *refinement);
 
-// Holds what a round would come to if every value were `magnitude`. Core region.
-struct Foreseen {
-    privacy::Epsilon epsilon;
-    privacy::Rho rho;
-    privacy::Epsilon first; // of the first step
-    privacy::Rho first_rho;
-    bool reached;    // with a magnitude: as accurate as asked for
-    double *error95; // of each output of the leaf; NaN: a key
-};
-Foreseen foresee_round(const rows::Question *question, const Terms &terms, const Course &course,
-                       const double *magnitude);
-
 // Returns what dp_refine can go on from after one Gaussian measurement, `values` group by group; null: nothing.
 const char *mean_of(const rows::Question *question, const privacy::ReleasePlan &plan, const privacy::int128 *values);
 

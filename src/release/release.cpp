@@ -15,7 +15,6 @@
 #include "release/charge.hpp"
 #include "release/convert.hpp"
 #include "release/fields.hpp"
-#include "release/answer_interval.hpp"
 #include "release/judge.hpp"
 #include "rows/guarded_read.hpp"
 #include "rows/evaluate.hpp"
@@ -108,11 +107,6 @@ static void take_given(Writer *writer) {
     memcpy(writer->noisy, writer->given + writer->at++ * n, sizeof(privacy::int128) * n);
 }
 
-static void keep(Writer *writer) {
-    int n = writer->question->ncoordinates;
-    memcpy(writer->kept + writer->at++ * n, writer->noisy, sizeof(privacy::int128) * n);
-}
-
 // Draws the cell of a quantile, which is its coordinate in the place of a noisy number. Core region.
 static int draw_quantile(Writer *writer, int measure) {
     const privacy::Grid &grid = *writer->question->grids[measure];
@@ -125,6 +119,7 @@ static int draw_quantile(Writer *writer, int measure) {
 }
 
 static void add_noise(Writer *writer, const privacy::int128 *exact) {
+    const int n = writer->question->ncoordinates;
     if (writer->drawn != nullptr) {
         add_drawn_noise(writer, exact);
         return;
@@ -140,7 +135,7 @@ static void add_noise(Writer *writer, const privacy::int128 *exact) {
         trace::released(writer->noisy, at);
     });
     if (writer->kept != nullptr)
-        keep(writer);
+        memcpy(writer->kept + writer->at++ * n, writer->noisy, sizeof(privacy::int128) * n);
 }
 
 static int first_coordinate(const rows::Question *question, int measure) {
@@ -157,45 +152,27 @@ struct Width {
 };
 } // namespace
 
-// How far the interval of an average or variance reaches: post-processing of what is released (8.7).
+// Says how far the interval of such a number reaches.
 static Width printed_width_of(const rows::Question *question, int aggregate, const privacy::int128 *noisy,
-                                   const privacy::MeasureNoise &noise) {
-    const int j = question->measure_of[aggregate];
-    const privacy::MeasureKind kind = (*question->measures)[j].kind;
-    const privacy::Aggregate fn = question->leaf->aggregates[aggregate].fn;
-    const privacy::Bounds &bounds = *question->bounds[j];
-    return border::core([&] {
-        privacy::Interval interval;
-        double number;
-        if (privacy::is_joint(fn)) {
-            const privacy::JointSums sums = privacy::joint_sums(kind, noisy);
-            const privacy::JointBounds both = {bounds, *question->second_bounds[j]};
-            number = privacy::joint_number(fn, sums, both);
-            interval = privacy::joint_interval(fn, sums, both, noise);
-        } else {
-            number = privacy::printed_number(kind, fn, noisy, bounds);
-            interval = privacy::printed_interval(kind, fn, noisy, bounds, noise);
-        }
-        return Width{Max(interval.upper - number, number - interval.lower), interval.upper - interval.lower};
-    });
+                              const privacy::MeasureNoise &noise) {
+    const double number = real_number(question, aggregate, noisy);
+    const privacy::Interval interval = real_interval(question, aggregate, noisy, noise);
+    return Width{Max(interval.upper - number, number - interval.lower), interval.upper - interval.lower};
 }
 
-static Datum pair_value(const query::Aggregate &aggregate, privacy::MeasureKind kind, const privacy::int128 *noisy,
-                        const privacy::Bounds *bounds, int decimals) {
+static Datum pair_value(const rows::Question *question, int i, const privacy::int128 *noisy) {
+    const query::Aggregate &aggregate = question->leaf->aggregates[i];
     if (privacy::is_spread(aggregate.fn))
-        return real_sum_result(aggregate.result_type, border::core([&] {
-                                   return privacy::printed_number(kind, aggregate.fn, noisy, *bounds);
-                               }));
-    privacy::PairRelease pair = border::core([&] {
-        const privacy::Halves halves = privacy::released_halves(kind, noisy);
-        return privacy::release_pair(halves.s1, halves.s0, *bounds);
-    });
+        return real_sum_result(aggregate.result_type, real_number(question, i, noisy));
+    const privacy::PairRelease pair = released_pair(question, i, noisy);
     switch (aggregate.fn) {
     case privacy::Aggregate::sum:
-        return rounded_result(aggregate.result_type, real_sum_result(aggregate.result_type, pair.sum), decimals);
+        return rounded_result(aggregate.result_type, real_sum_result(aggregate.result_type, pair.sum),
+                              question->decimals[i]);
     case privacy::Aggregate::avg:
-        return rounded_result(aggregate.result_type, avg_result(aggregate.result_type, pair.avg, bounds),
-                              average_decimals(decimals));
+        return rounded_result(aggregate.result_type,
+                              avg_result(aggregate.result_type, pair.avg, question->bounds[question->measure_of[i]]),
+                              average_decimals(question->decimals[i]));
     default:
         return count_result(pair.count, 0);
     }
@@ -221,13 +198,10 @@ static Datum aggregate_value(const Writer *writer, int i) {
                               question->decimals[i]);
     case privacy::MeasureKind::pair:
     case privacy::MeasureKind::triple:
-        return pair_value(aggregate, (*question->measures)[j].kind, noisy, question->bounds[j], question->decimals[i]);
+        return pair_value(question, i, noisy);
     case privacy::MeasureKind::products:
     case privacy::MeasureKind::moments:
-        return Float8GetDatum(border::core([&] {
-            return privacy::joint_number(aggregate.fn, privacy::joint_sums((*question->measures)[j].kind, noisy),
-                                         {*question->bounds[j], *question->second_bounds[j]});
-        }));
+        return Float8GetDatum(real_number(question, i, noisy));
     case privacy::MeasureKind::quantile:
         return quantile_result(aggregate.result_type, aggregate.fn, *question->grids[j], static_cast<int>(*noisy),
                                question->bounds[j]);
@@ -381,39 +355,31 @@ static TupleDesc describe_answer(const query::Leaf *leaf) {
     return BlessTupleDesc(desc);
 }
 
-static privacy::ReleasePlan *plan_of(const rows::Question *question, const Terms &terms, privacy::Epsilon epsilon) {
-    auto *plan = border::context_new<privacy::ReleasePlan>();
-    border::core([&] {
-        *plan = noise_of(question, terms, epsilon);
-        trace::planned(*plan);
-    });
+static const privacy::ReleasePlan *traced_plan(const rows::Question *question, const Terms &terms,
+                                               privacy::Epsilon epsilon) {
+    const privacy::ReleasePlan *plan = plan_of(question, terms, epsilon);
+    border::core([&] { trace::planned(*plan); });
     return plan;
 }
 
-static double *halfwidths(const rows::Question *question, const privacy::ReleasePlan *plan) {
-    const query::Leaf *leaf = question->leaf;
-    auto *error95 = static_cast<double *>(palloc(sizeof(double) * (leaf->noutputs + 1)));
-    border::core([&] {
-        for (int i = 0; i < leaf->noutputs; i++)
-            error95[i] =
-                leaf->outputs[i].is_key ? get_float8_nan() : halfwidth(question, *plan, leaf->outputs[i].index);
-    });
-    return error95;
+static Facts bare_facts(const rows::Question *question, const Terms &terms) {
+    Facts facts = {};
+    facts.algorithm = terms.algorithm;
+    facts.mechanism = terms.mechanism;
+    facts.noutputs = question->leaf->noutputs;
+    return facts;
 }
 
 static Facts facts_of(const rows::Question *question, const Terms &terms, const Charged &paid,
                       const privacy::ReleasePlan *plan) {
-    Facts facts = {};
-    facts.algorithm = terms.algorithm;
-    facts.mechanism = terms.mechanism;
+    Facts facts = bare_facts(question, terms);
     facts.paid = paid;
     facts.paid.rho = border::core([&] { return plan->rho(); });
     facts.delta = plan->delta;
     facts.thresholded = question->thresholded;
     facts.of_people = question->units != nullptr && question->units->clipped;
     facts.threshold = plan->threshold.value_or(0);
-    facts.noutputs = question->leaf->noutputs;
-    facts.error95 = halfwidths(question, plan);
+    facts.error95 = halfwidths(question, *plan);
     facts.reached = Reached{terms.wanted.asked(), 1, Short::not_at_all};
     return facts;
 }
@@ -423,12 +389,6 @@ static bool is_refinable(const rows::Question *question, const Terms &terms) {
     return terms.mechanism != privacy::Mechanism::laplace && is_public(terms) && terms.bound != nullptr &&
            terms.bound->basis_of(false) == privacy::Basis::rho && !question->thresholded &&
            question->ncoordinates == question->nmeasures;
-}
-
-static privacy::int128 *room_for_values(const rows::Question *question) {
-    Size n = static_cast<Size>(question->ngroups) * question->ncoordinates;
-    return static_cast<privacy::int128 *>(
-        MemoryContextAllocHuge(CurrentMemoryContext, sizeof(privacy::int128) * (n + 1)));
 }
 
 static Writer begin_writer(const rows::Question *question, Answer *answer) {
@@ -460,16 +420,6 @@ Answer write_values(const rows::Question *question, const Terms &terms, const Fa
 
 // ---- what costs nothing --------------------------------------------------------------------------------------------
 
-// Of each output of a round, from that of its measure.
-static double *past_halfwidths(const rows::Question *question, const Past &past) {
-    const query::Leaf *leaf = question->leaf;
-    auto *error95 = static_cast<double *>(palloc(sizeof(double) * (leaf->noutputs + 1)));
-    for (int i = 0; i < leaf->noutputs; i++)
-        error95[i] = leaf->outputs[i].is_key ? std::numeric_limits<double>::quiet_NaN()
-                                             : past.error95[question->measure_of[leaf->outputs[i].index]];
-    return error95;
-}
-
 static void put_past_groups(Writer *writer, const Past &past) {
     int nkeys = writer->question->leaf->nkeys;
     for (int64 group = 0; group < past.ngroups; group++) {
@@ -485,16 +435,14 @@ Answer give_again(const rows::Question *question, const Terms &terms) {
     Terms drawn = terms;
     drawn.mechanism = past.mechanism;
     drawn.rho = past.rho;
-    const privacy::ReleasePlan *plan = past.round ? nullptr : plan_of(question, drawn, past.epsilon);
-    Facts facts = {};
+    const privacy::ReleasePlan *plan = past.round ? nullptr : traced_plan(question, drawn, past.epsilon);
+    Facts facts = past.round ? bare_facts(question, terms) : facts_of(question, drawn, Charged{}, plan);
     if (past.round) {
-        facts.algorithm = terms.algorithm;
         facts.mechanism = past.mechanism;
-        facts.noutputs = question->leaf->noutputs;
-        facts.error95 = past_halfwidths(question, past);
+        facts.error95 =
+            width_of_each(question->leaf, [&](int aggregate) { return past.error95[question->measure_of[aggregate]]; });
         facts.reached = past.reached;
-    } else
-        facts = facts_of(question, drawn, Charged{}, plan);
+    }
     facts.paid = Charged{};
     facts.delta = privacy::Delta();
     facts.reached.steps = 0;
@@ -514,13 +462,8 @@ Answer give_again(const rows::Question *question, const Terms &terms) {
 }
 
 Answer list_groups(const rows::Question *question, const Terms &terms) {
-    Facts facts = {};
-    facts.algorithm = terms.algorithm;
-    facts.mechanism = terms.mechanism;
-    facts.noutputs = question->leaf->noutputs;
-    facts.error95 = static_cast<double *>(palloc(sizeof(double) * (facts.noutputs + 1)));
-    for (int i = 0; i < facts.noutputs; i++)
-        facts.error95[i] = std::numeric_limits<double>::quiet_NaN();
+    Facts facts = bare_facts(question, terms);
+    facts.error95 = width_of_each(question->leaf, [](int) { return get_float8_nan(); });
     facts.uncharged = true;
     Answer answer = begin_answer(question, facts);
     Writer writer = begin_writer(question, &answer);
@@ -532,9 +475,8 @@ Answer list_groups(const rows::Question *question, const Terms &terms) {
 // ---- without noise -------------------------------------------------------------------------------------------------
 
 void each_exact_row(const rows::Question *question, const rows::Sums &sums, EachRow each, void *context) {
-    Writer writer = {};
-    writer.question = question;
-    writer.noisy = static_cast<privacy::int128 *>(palloc0(sizeof(privacy::int128) * question->ncoordinates));
+    Answer nothing = {};
+    Writer writer = begin_writer(question, &nothing);
     writer.given = sums.values;
     writer.each = each;
     writer.context = context;
@@ -545,14 +487,17 @@ void each_exact_row(const rows::Question *question, const rows::Sums &sums, Each
 
 Answer write(const rows::Question *question, const Terms &terms, const Charged &paid, rows::Sums *sums,
              const Drawn *drawn) {
-    const privacy::ReleasePlan *plan = plan_of(question, terms, paid.epsilon);
+    const privacy::ReleasePlan *plan = traced_plan(question, terms, paid.epsilon);
     Answer answer = begin_answer(question, facts_of(question, terms, paid, plan));
     Writer writer = begin_writer(question, &answer);
     writer.stored = begin_keeping(question, terms.replay);
     writer.plan = plan;
     writer.bits = border::context_new<StrongBits>();
     writer.drawn = drawn;
-    writer.kept = is_refinable(question, terms) ? room_for_values(question) : nullptr;
+    if (is_refinable(question, terms))
+        writer.kept = static_cast<privacy::int128 *>(MemoryContextAllocHuge(
+            CurrentMemoryContext,
+            sizeof(privacy::int128) * (static_cast<Size>(question->ngroups) * question->ncoordinates + 1)));
     writer.judge = begin_judging(question, terms, plan, false, &answer.facts);
     // The keys and sums of discovered groups are rows' until their noise is on them.
     rows::caught(question, [&] {

@@ -34,15 +34,14 @@ static void add_terms(StringInfo text, const Terms &terms) {
 
 // The question and all declarations that its answer rests on, but not the totals: they say whether it may be drawn.
 static Datum hash_of(Datum identity, const Terms &terms, int64 forgotten) {
-    StringInfoData text;
-    initStringInfo(&text);
-    add_identity(&text, identity);
-    add_number(&text, "version", 2);
-    add_number(&text, "forgotten", forgotten);
+    StringInfo text = makeStringInfo();
+    add_identity(text, identity);
+    add_number(text, "version", 2);
+    add_number(text, "forgotten", forgotten);
     border::SettingsScope settings = border::SettingsScope::enter();
-    add_terms(&text, terms);
+    add_terms(text, terms);
     settings.leave();
-    return sha256_of(text);
+    return sha256_of(*text);
 }
 
 // ---- reading what is stored ----------------------------------------------------------------------------------------
@@ -266,31 +265,32 @@ void keep_group(Kept *kept, const rows::Question *question, const Datum *keys, c
     kept->too_large = kept->size > stored_limit;
 }
 
-static void add_widths(StringInfo json, const rows::Question *question, const int *order, const Facts &facts) {
+// Lists how accurate each measure is, in the order of the numbers.
+static const char *widths_of(const rows::Question *question, const int *order, const Facts &facts) {
     auto *widths = static_cast<double *>(palloc0(sizeof(double) * (question->nmeasures + 1)));
     for (int i = 0; i < question->leaf->noutputs; i++)
         if (!question->leaf->outputs[i].is_key)
             widths[question->measure_of[question->leaf->outputs[i].index]] = facts.error95[i];
-    appendStringInfo(json, ", \"short\": \"%d\", \"error95\": \"", static_cast<int>(facts.reached.how));
+    StringInfo list = makeStringInfo();
     for (int j = 0; j < question->nmeasures; j++)
-        appendStringInfo(json, " %s", float8out_internal(widths[order[j]]));
-    appendStringInfoChar(json, '"');
+        appendStringInfo(list, " %s", float8out_internal(widths[order[j]]));
+    return list->data;
 }
 
 // Returns as JSON the charge, for whoever looks, and the price that the noise was drawn for, from which its intervals follow.
 static Datum charged_of(const rows::Question *question, const Terms &terms, const int *order, const Facts &facts,
                         bool round) {
-    StringInfoData json;
-    initStringInfo(&json);
-    appendStringInfo(&json, "{\"mechanism\": \"%s\", \"epsilon\": %s, \"epsilon_svt\": %s, ",
-                     catalog::name_of(facts.mechanism), decimal_text(facts.paid.epsilon),
-                     decimal_text(facts.paid.selection));
-    appendStringInfo(&json, "\"delta\": %s, \"rho\": %s, \"planned_rho\": %s", decimal_text(facts.delta),
-                     decimal_text(facts.paid.rho), decimal_text(terms.rho));
+    const catalog::JsonText json = catalog::JsonText::object();
+    json("mechanism", catalog::name_of(facts.mechanism));
+    json("epsilon", facts.paid.epsilon);
+    json("epsilon_svt", facts.paid.selection);
+    json("delta", facts.delta);
+    json("rho", facts.paid.rho);
+    json("planned_rho", terms.rho);
     if (round)
-        add_widths(&json, question, order, facts);
-    appendStringInfoString(&json, round ? "}" : ", \"error95\": null}");
-    return DirectFunctionCall1(jsonb_in, CStringGetDatum(json.data));
+        json("short", psprintf("%d", static_cast<int>(facts.reached.how)));
+    json("error95", round ? widths_of(question, order, facts) : nullptr);
+    return catalog::jsonb_of(json.closed());
 }
 
 const catalog::Storing *storing_of(const Kept *kept, const rows::Question *question, const Terms &terms,

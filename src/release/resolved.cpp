@@ -120,12 +120,11 @@ static query::Leaf *own_leaf(Ask *ask) {
 // ---- checks --------------------------------------------------------------------------------------------------------
 
 static const char *columns_of(const query::Leaf *leaf) {
-    StringInfoData columns;
-    initStringInfo(&columns);
+    StringInfo columns = makeStringInfo();
     for (int i = 0; i < leaf->noutputs; i++)
-        appendStringInfo(&columns, "%s%s %s", i > 0 ? ", " : "", quote_identifier(leaf->outputs[i].name),
+        appendStringInfo(columns, "%s%s %s", i > 0 ? ", " : "", quote_identifier(leaf->outputs[i].name),
                          format_type_be(type_of(leaf, leaf->outputs[i])));
-    return columns.data;
+    return columns->data;
 }
 
 // The columns that the caller declared for the record are those of the leaf: checked before anything is charged.

@@ -232,13 +232,12 @@ Answer uncharged(const rows::Question *question, const Terms &terms) {
 }
 
 Datum hash_of_charge(const Round *round) {
-    StringInfoData bytes;
-    initStringInfo(&bytes);
-    add_identity(&bytes, round->question->identity);
-    appendBinaryStringInfo(&bytes, reinterpret_cast<const char *>(&round->question->looked_up),
+    StringInfo bytes = makeStringInfo();
+    add_identity(bytes, round->question->identity);
+    appendBinaryStringInfo(bytes, reinterpret_cast<const char *>(&round->question->looked_up),
                            sizeof round->question->looked_up);
-    catalog::encode(round->entry, &bytes);
-    return sha256_of(bytes);
+    catalog::encode(round->entry, bytes);
+    return sha256_of(*bytes);
 }
 
 void continue_charged(Round *round, privacy::Epsilon epsilon, privacy::Day period) {

@@ -9,7 +9,7 @@
 #include "query/signal_expression.hpp"
 #include "release/approve.hpp"
 #include "release/charge.hpp"
-#include "release/fetched.hpp"
+#include "release/asked.hpp"
 #include "release/fields.hpp"
 #include "release/random.hpp"
 #include "release/redraw.hpp"
@@ -43,16 +43,15 @@ static bool is_mean(const Wish &wish) {
 
 // A number is written so that it is read as the same one.
 static const char *call_of(const Wish &wish) {
-    StringInfoData call;
-    initStringInfo(&call);
-    appendStringInfo(&call, "dp_request_signal(" INT64_FORMAT ", '%s', %s", wish.parent->id, wish.task,
+    StringInfo call = makeStringInfo();
+    appendStringInfo(call, "dp_request_signal(" INT64_FORMAT ", '%s', %s", wish.parent->id, wish.task,
                      rows::quoted_text(wish.value));
     if (is_mean(wish))
-        appendStringInfo(&call, ", lower => %s, upper => %s)", float8out_internal(wish.lower),
+        appendStringInfo(call, ", lower => %s, upper => %s)", float8out_internal(wish.lower),
                          float8out_internal(wish.upper));
     else
-        appendStringInfo(&call, ", reference => %s, k => %d)", rows::quoted_text(wish.reference), wish.k);
-    return call.data;
+        appendStringInfo(call, ", reference => %s, k => %d)", rows::quoted_text(wish.reference), wish.k);
+    return call->data;
 }
 
 void check_wish(Wish *wish) {
@@ -76,20 +75,15 @@ void check_wish(Wish *wish) {
 
 const char *wish_json(const Wish &wish) {
     border::SettingsScope settings = border::SettingsScope::enter();
-    StringInfoData json;
-    initStringInfo(&json);
-    appendStringInfo(&json, "{\"task\": \"%s\", \"value\": ", wish.task);
-    escape_json(&json, wish.value);
-    appendStringInfoString(&json, ", \"reference\": ");
-    if (wish.reference == nullptr)
-        appendStringInfoString(&json, "null");
-    else
-        escape_json(&json, wish.reference);
-    appendStringInfo(&json, ", \"k\": %s, \"lower\": \"%s\", \"upper\": \"%s\"}",
-                     wish.has_k ? psprintf("%d", wish.k) : "null", float8out_internal(wish.lower),
-                     float8out_internal(wish.upper));
+    const catalog::JsonText json = catalog::JsonText::object();
+    json("task", wish.task);
+    json("value", wish.value);
+    json("reference", wish.reference);
+    json.raw("k", wish.has_k ? psprintf("%d", wish.k) : "null");
+    json("lower", static_cast<const char *>(float8out_internal(wish.lower)));
+    json("upper", static_cast<const char *>(float8out_internal(wish.upper)));
     settings.leave();
-    return json.data;
+    return json.closed();
 }
 
 Wish wish_of(const catalog::Requested &request, const catalog::Requested *parent) {

@@ -3,7 +3,7 @@
 #include "catalog/row_access_paths.hpp"
 #include "keeper/client.hpp"
 #include "release/approve.hpp"
-#include "release/fetched.hpp"
+#include "release/asked.hpp"
 #include "sql/analyst.hpp"
 #include "sql/call_arguments.hpp"
 #include "sql/controller.hpp"

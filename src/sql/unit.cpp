@@ -1,7 +1,7 @@
 // Reads `unit` of dp_protect() and dp_set_unit().
 #include "border/listed.hpp"
 #include "border/versions.hpp"
-#include "catalog/registered.hpp"
+#include "catalog/relations.hpp"
 #include "sql/domain_members.hpp"
 
 using dp::catalog::Visit;

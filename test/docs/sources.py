@@ -19,15 +19,15 @@ USERS = {  # a name, as a regular expression: who may use it
     # For analysts: the round of a keeper. For owners: their own calls.
     r"\b(rows::)?evaluate\(const (MayRead|Paid|OwnRows)|rows::evaluate\(": "rows/evaluate release/round release/select release/refinement_steps release/release release/signal",
     r"\bcount_rows_of_units\(|\bfor_each_row_count\(": "rows/units rows/evaluate release/choose_row_limit",
-    r"release::choose_limit\(": "keeper/serving",
+    r"release::choose_limit\(": "keeper/answering",
     r"\bleave_one_out\(": "risk/leave_one_row_out release/choose release/output sql/risk_calls sql/risk_summary sql/output_risk sql/report_query",
     r"\bfor_each_unit(_of_several)?\(": "rows/units rows/unit_sums risk/unit_changes risk/loss_units",
     r"\brun_(query|text|counts|again)\(": "risk/scan_statement risk/leave_one_row_out risk/unit_changes risk/records risk/result risk/closed_forms risk/rerun risk/loss_rows",
     r"\bread_losses\(": "risk/loss sql/loss_calls",
     r"\bgeneral_risk\(": "risk/general_risk release/general_answer sql/general sql/risk_calls",
-    r"release::(begin|select|step|finish|finish_signal|charged|continue_charged)\(": "keeper/serving",
+    r"release::(begin|select|step|finish|finish_signal|charged|continue_charged)\(": "keeper/preparing keeper/answering keeper/serving",
     # Why rows may be read (rows/may_read): what a charge permits, a search before it, and the owner's right.
-    r"\bpaid_by\(": "release/checked release/round release/output keeper/serving",
+    r"\bpaid_by\(": "release/checked release/round release/output keeper/answering",
     r"\bselection_paid_by\(": "release/checked release/round",
     r"\bsearch\(\)": "release/checked release/choose release/output",
     r"\bOwnRows\(": "rows/may_read rows/reader risk/loss risk/loss_units release/round release/signal sql/risk_calls sql/risk_summary sql/output_risk sql/report_query",
