@@ -44,7 +44,7 @@ void set_reader(Query *query, RangeTblEntry *entry, Oid role) {
 
 void copy_permission(const Query *query, const RangeTblEntry *entry, Query *into, RangeTblEntry *copy) {
     if (const Info *info = info_of(query, entry)) {
-        into->rteperminfos = lappend(into->rteperminfos, copyObject(info));
+        into->rteperminfos = lappend(into->rteperminfos, copyObject(const_cast<RTEPermissionInfo *>(info)));
         copy->perminfoindex = list_length(into->rteperminfos);
     }
 }

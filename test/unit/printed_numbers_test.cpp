@@ -363,6 +363,30 @@ TEST(NumberLaw, DistancesFromNumbersWithoutSomebodyAreThoseOfTheShippedSampler) 
         }
 }
 
+// Next to a bound noise goes to one side, and who is left out moves the average to either.
+TEST(NumberLaw, AverageNextToABoundWithoutSomebody) {
+    const Bounds y = make_bounds("0", "100", false);
+    const Rows group = {{0, 0}, {30, 0}};
+    constexpr int n = 100000;
+    const PrintedNumber number{Aggregate::avg, MeasureKind::pair, &y, nullptr, 1};
+    const MeasureNoise noise = noise_of(Mechanism::laplace, number.kind, 1, 1);
+    const auto sums = sums_of(number.kind, group, y, y);
+    for (const Row &person : {group.back(), group.front()}) {
+        const auto change = sums_of(number.kind, {person}, y, y);
+        const std::vector<__int128> without = {sums[0] - change[0], sums[1] - change[1]};
+        const double there = release_of(number, without), truth = release_of(number, sums);
+        double total = 0, squared = 0;
+        for (int i = 0; i < n; ++i) {
+            const double o = release_of(number, {sums[0] + draw(bits, noise), sums[1] + draw(bits, noise)});
+            const double farther = (std::fabs(o - there) - std::fabs(o - truth)) / unit_of_number(number);
+            total += farther / n;
+            squared += farther * farther / n;
+        }
+        NumberLaw law(number, noise, pointer(sums), NumberLaw::Of::size);
+        EXPECT_NEAR(total, law.excess(pointer(change)), 6 * std::sqrt(squared / n)) << person.y;
+    }
+}
+
 // Many people of one group share a table.
 TEST(NumberLaw, ManyPeopleOfAnAverage) {
     const Bounds y = make_bounds("0", "100", false);
