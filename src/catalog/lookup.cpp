@@ -93,16 +93,13 @@ List *Lookup::rows(Datum first, Oid second, Datum third) const {
     return scan(*this, 3, keys);
 }
 
-static void set_equal(const Lookup &lookup, ScanKey key, const char *column, RegProcedure equal, Datum value) {
-    ScanKeyInit(key, get_attnum(RelationGetRelid(lookup.table), column), BTEqualStrategyNumber, equal, value);
-}
-
 void Lookup::each_with(const char *column, Datum uuid, const char *index, SeeRow see, void *argument,
                        const int64 *id) const {
     ScanKeyData keys[2];
-    set_equal(*this, &keys[0], column, F_UUID_EQ, uuid);
+    const Oid relation = RelationGetRelid(table);
+    ScanKeyInit(&keys[0], get_attnum(relation, column), BTEqualStrategyNumber, F_UUID_EQ, uuid);
     if (id != nullptr)
-        set_equal(*this, &keys[1], "id", F_INT8EQ, Int64GetDatum(*id));
+        ScanKeyInit(&keys[1], get_attnum(relation, "id"), BTEqualStrategyNumber, F_INT8EQ, Int64GetDatum(*id));
     Lookup by_index = *this;
     by_index.key = get_relname_relid(index, border::extension_schema());
     visit(by_index, id == nullptr ? 1 : 2, keys, see, argument);

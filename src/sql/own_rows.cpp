@@ -40,8 +40,16 @@ static bool contains(const List *ids, Datum id) {
     return false;
 }
 
-static List *with_id(List *ids, const Row &row, const char *column) {
-    return lappend(ids, DatumGetUUIDP(row.value(column)));
+// Returns the ids in a column of those rows of a table for which `holds` does, each once.
+template <class Holds>
+static List *domains_in(const char *table, const char *column, const catalog::Reading &reading, Holds holds) {
+    Lookup rows = Lookup::open(table, reading);
+    List *ids = NIL;
+    for (auto *row : border::each<const Row>(rows.all_rows()))
+        if (!contains(ids, row->value(column)) && holds(*row))
+            ids = lappend(ids, DatumGetUUIDP(row->value(column)));
+    rows.close();
+    return ids;
 }
 
 static bool controls(Oid relation, Oid role) {
@@ -54,14 +62,9 @@ static Shown shown_to_caller(FunctionCallInfo fcinfo, const catalog::Reading &re
     shown.result = reinterpret_cast<ReturnSetInfo *>(fcinfo->resultinfo);
     shown.role = GetUserId();
     shown.row = AllocSetContextCreate(CurrentMemoryContext, "dp_rdr own row", ALLOCSET_DEFAULT_SIZES);
-    Lookup tables = Lookup::open("protected_table", reading);
-    for (auto *row : border::each<const Row>(tables.all_rows())) {
-        shown.known = with_id(shown.known, *row, "domain");
-        if (controls(DatumGetObjectId(row->value("relation")), shown.role) &&
-            !contains(shown.own, row->value("domain")))
-            shown.own = with_id(shown.own, *row, "domain");
-    }
-    tables.close();
+    shown.own = domains_in("protected_table", "domain", reading, [&](const Row &row) {
+        return controls(DatumGetObjectId(row.value("relation")), shown.role);
+    });
     return shown;
 }
 
@@ -105,29 +108,21 @@ static void put_if_table_is_own(const Row &row, void *argument) {
 
 // Domains that were joined into one of the caller's.
 static void add_joined(Shown *shown, const catalog::Reading &reading) {
-    Lookup domains = Lookup::open("privacy_domain", reading);
-    List *joined = NIL;
-    for (auto *row : border::each<const Row>(domains.all_rows())) {
+    List *joined = domains_in("privacy_domain", "id", reading, [&](const Row &row) {
         bool isnull;
-        Datum into = row->value("joined_into", &isnull);
-        if (!isnull && contains(shown->own, into) && !contains(shown->own, row->value("id")))
-            joined = with_id(joined, *row, "id");
-    }
-    domains.close();
+        Datum into = row.value("joined_into", &isnull);
+        return !isnull && contains(shown->own, into) && !contains(shown->own, row.value("id"));
+    });
     shown->own = list_concat(shown->own, joined);
 }
 
 // Domains without a protected table whose owner, when they were last charged, the caller may act for.
 static List *left_behind(const Shown &shown, const catalog::Reading &reading) {
-    Lookup odometers = Lookup::open("odometer", reading);
-    List *found = NIL;
-    for (auto *row : border::each<const Row>(odometers.all_rows())) {
-        if (has_privs_of_role(shown.role, DatumGetObjectId(row->value("owner"))) &&
-            !contains(shown.known, row->value("id")) && !contains(shown.own, row->value("id")))
-            found = with_id(found, *row, "id");
-    }
-    odometers.close();
-    return found;
+    const List *known = domains_in("protected_table", "domain", reading, [](const Row &) { return true; });
+    return domains_in("odometer", "id", reading, [&](const Row &row) {
+        return has_privs_of_role(shown.role, DatumGetObjectId(row.value("owner"))) &&
+               !contains(known, row.value("id")) && !contains(shown.own, row.value("id"));
+    });
 }
 
 static void put_each(const char *table, const char *index, const catalog::Reading &reading, const List *ids,
@@ -140,37 +135,22 @@ static void put_each(const char *table, const char *index, const catalog::Readin
     rows.close();
 }
 
-static void put_all(const char *table, const catalog::Reading &reading, Shown *shown) {
-    Lookup rows = Lookup::open(table, reading);
-    rows.each(put, shown);
-    rows.close();
-}
-
-// Domains that were ever charged.
-static List *all_charged(const catalog::Reading &reading) {
-    Lookup odometers = Lookup::open("odometer", reading);
-    List *ids = NIL;
-    for (auto *row : border::each<const Row>(odometers.all_rows()))
-        ids = with_id(ids, *row, "id");
-    odometers.close();
-    return ids;
-}
-
 static void put_domains(const catalog::Reading &reading, const List *ids, catalog::SeeRow see, Shown *shown) {
     put_each("ledger_row", "ledger_row_pkey", reading, ids, see, shown);
 }
 
 static void put_visible(const catalog::Reading &reading, Shown *shown) {
-    if (superuser_arg(shown->role)) {
-        if (shown->id == nullptr)
-            put_all("ledger_row", reading, shown);
-        else
-            put_domains(reading, all_charged(reading), put, shown);
-        return;
+    if (superuser_arg(shown->role) && shown->id == nullptr) {
+        Lookup rows = Lookup::open("ledger_row", reading);
+        rows.each(put, shown);
+        rows.close();
+    } else if (superuser_arg(shown->role)) {
+        put_domains(reading, domains_in("odometer", "id", reading, [](const Row &) { return true; }), put, shown);
+    } else {
+        add_joined(shown, reading);
+        put_domains(reading, shown->own, put, shown);
+        put_domains(reading, left_behind(*shown, reading), put_if_table_is_own, shown);
     }
-    add_joined(shown, reading);
-    put_domains(reading, shown->own, put, shown);
-    put_domains(reading, left_behind(*shown, reading), put_if_table_is_own, shown);
 }
 
 DP_CALL(dp_own_ledger) {
@@ -189,11 +169,11 @@ DP_CALL(dp_ledger) {
     shown.id = PG_ARGISNULL(1) ? nullptr : &id;
     if (PG_ARGISNULL(0)) {
         put_visible(reading, &shown);
-        return Datum(0);
+    } else {
+        shown.own = list_make1(DatumGetUUIDP(domain));
+        add_joined(&shown, reading);
+        put_domains(reading, shown.own, put, &shown);
     }
-    shown.own = list_make1(DatumGetUUIDP(domain));
-    add_joined(&shown, reading);
-    put_domains(reading, shown.own, put, &shown);
     return Datum(0);
 }
 
