@@ -11,7 +11,10 @@ use KeeperTest;
 use PostgreSQL::Test::Utils;
 use Test::More;
 
-my $node = new_server('memory', 'dp_rdr.keepers = 1');
+my $node = new_server('memory', q{
+	dp_rdr.keepers = 1
+	max_parallel_workers_per_gather = 0
+});
 # Half a million groups take no more memory than a hash table of work_mem and 100 MB, in whoever reads them.
 my $LIMIT = 4 * 2 + 100;
 $node->safe_psql('postgres', q{
