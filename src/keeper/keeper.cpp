@@ -8,7 +8,7 @@
 #include "keeper/serving.hpp"
 #include "keeper/start.hpp"
 #include "keeper/watch.hpp"
-#include "rows/reader.hpp"
+#include "rows/may_read.hpp"
 
 namespace dp::keeper {
 

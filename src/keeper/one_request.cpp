@@ -3,7 +3,7 @@
 #include "border/each.hpp"
 #include "catalog/ledger_writer.hpp"
 #include "keeper/turns.hpp"
-#include "rows/opened.hpp"
+#include "rows/run_plan.hpp"
 
 namespace dp::keeper {
 

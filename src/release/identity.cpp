@@ -7,7 +7,6 @@
 #include "rows/plan_of.hpp"
 #include "rows/question_plan.hpp"
 #include "rows/quantiles.hpp"
-#include "rows/visible_groups.hpp"
 
 namespace dp::release {
 

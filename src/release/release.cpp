@@ -19,7 +19,6 @@
 #include "rows/guarded_read.hpp"
 #include "rows/evaluate.hpp"
 #include "rows/public_rows.hpp"
-#include "rows/visible_groups.hpp"
 #include "release/last.hpp"
 #include "release/refinement_steps.hpp"
 #include "release/random.hpp"

@@ -18,7 +18,7 @@
 #include "release/signal.hpp"
 #include "release/identity.hpp"
 #include "rows/unit_checks.hpp"
-#include "rows/spread_measures.hpp"
+#include "rows/measures.hpp"
 #include "rows/public_rows.hpp"
 #include "rows/resolve.hpp"
 

@@ -15,8 +15,7 @@
 #include "rows/counted_values.hpp"
 #include "rows/engine.hpp"
 #include "rows/nodes.hpp"
-#include "rows/reader.hpp"
-#include "rows/visible_groups.hpp"
+#include "rows/may_read.hpp"
 #include "rows/sums.hpp"
 #include "rows/units.hpp"
 

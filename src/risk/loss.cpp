@@ -3,7 +3,7 @@
 #include "border/refuse.hpp"
 #include "border/scope.hpp"
 #include "risk/unit_changes.hpp"
-#include "rows/cell_spec.hpp"
+#include "rows/cell_site.hpp"
 #include "rows/engine.hpp"
 #include "rows/may_read.hpp"
 #include "rows/unit_contribution.hpp"

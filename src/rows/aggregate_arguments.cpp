@@ -24,13 +24,9 @@ namespace dp::rows {
 
 // ---- columns -------------------------------------------------------------------------------------------------------
 
-static bool is_integer_type(Oid type) {
-    return type == INT2OID || type == INT4OID || type == INT8OID;
-}
-
 static bool has_bounds(Oid type) {
-    return is_integer_type(type) || type == FLOAT4OID || type == FLOAT8OID || type == NUMERICOID || type == DATEOID ||
-           type == TIMESTAMPOID || type == TIMESTAMPTZOID;
+    return is_integer(type) || is_moment(type) || type == FLOAT4OID || type == FLOAT8OID || type == NUMERICOID ||
+           type == DATEOID;
 }
 
 static bool is_public_column(const Question *question, AttrNumber column) {
@@ -70,8 +66,7 @@ ColumnRanges column_ranges(const catalog::Reading &reading, const Question *ques
             last = Max(last, query::column_number(question->sources[i].source->varno,
                                                   static_cast<AttrNumber>(query::columns_of(
                                                       question->sources[i].relation, question->sources[i].source->rows))));
-    return ColumnRanges{&reading, question, static_cast<query::Range *>(palloc0(sizeof(query::Range) * (last + 1))),
-                        static_cast<bool *>(palloc0(sizeof(bool) * (last + 1))), 0, nullptr};
+    return ColumnRanges{&reading, question, zeroed<query::Range>(last + 1), zeroed<bool>(last + 1), 0, nullptr};
 }
 
 query::Range range_of_column(const Var *column, void *context) {
@@ -132,33 +127,12 @@ static void add_evaluations(const query::Leaf *leaf, int argument, const query::
 static const privacy::Bounds *bounds_of_span(const privacy::Span &span, Oid type) {
     auto *bounds = border::context_new<privacy::Bounds>();
     const bool bounded = border::core([&] {
-        std::optional<privacy::Bounds> found = privacy::bounds_of_span(span, is_integer_type(type));
+        std::optional<privacy::Bounds> found = privacy::bounds_of_span(span, is_integer(type));
         if (found)
             *bounds = *found;
         return found.has_value();
     });
     return bounded ? bounds : nullptr;
-}
-
-namespace {
-struct Resolved {
-    Node *node; // total
-    const privacy::Bounds *bounds;
-};
-} // namespace
-
-// Of two columns that one. A whole number that is cast to double precision is one for its bounds as well: they are those of the number.
-static Resolved resolve_part(ColumnRanges *columns, Node *part, query::RowCost *cost) {
-    Node *folded = map_to_tables(part, columns->question);
-    const query::Range range = range_over_columns(folded, columns);
-    return Resolved{query::make_total(folded, nullptr, cost), bounds_of_span(range.span, exprType(folded))};
-}
-
-// Makes each part total by itself: the point of two constants is none.
-static void resolve_joint(ColumnRanges *columns, const List *parts, Expression *expression, query::RowCost *cost) {
-    const Resolved y = resolve_part(columns, static_cast<Node *>(linitial(parts)), cost);
-    const Resolved x = resolve_part(columns, static_cast<Node *>(lsecond(parts)), cost);
-    *expression = {query::joint_argument(y.node, x.node), y.bounds, x.bounds, -1, nullptr, false};
 }
 
 Expression resolve_expression(ColumnRanges *columns, Node *folded, query::RowCost *cost) {
@@ -171,9 +145,19 @@ Expression resolve_expression(ColumnRanges *columns, Node *folded, query::RowCos
             range.span.low != declared.low || range.span.high != declared.high};
 }
 
+// Makes each part total by itself: the point of two constants is none. A whole number that is cast to double precision is one for its
+// bounds as well: they are those of the number.
+static void resolve_joint(ColumnRanges *columns, const List *parts, Expression *expression, query::RowCost *cost) {
+    const auto resolve = [&](void *part) {
+        return resolve_expression(columns, map_to_tables(static_cast<Node *>(part), columns->question), cost);
+    };
+    const Expression y = resolve(linitial(parts)), x = resolve(lsecond(parts));
+    *expression = {query::joint_argument(y.node, x.node), y.bounds, x.bounds, -1, nullptr, false};
+}
+
 void resolve_arguments(ColumnRanges *columns, Question *question, query::RowCost *cost) {
     const List *arguments = question->leaf->arguments;
-    question->expressions = static_cast<Expression *>(palloc0(sizeof(Expression) * (list_length(arguments) + 1)));
+    question->expressions = zeroed<Expression>(list_length(arguments) + 1);
     ListCell *cell;
     foreach (cell, arguments) {
         Expression *expression = &question->expressions[foreach_current_index(cell)];
@@ -189,7 +173,7 @@ void resolve_arguments(ColumnRanges *columns, Question *question, query::RowCost
 
 void narrow_columns(ColumnRanges *columns, Question *question) {
     const int n = question->leaf->naggregates;
-    question->narrowed = static_cast<const privacy::Bounds **>(palloc0(sizeof(privacy::Bounds *) * (n + 1)));
+    question->narrowed = zeroed<const privacy::Bounds *>(n + 1);
     for (int i = 0; i < n; i++) {
         auto *column = reinterpret_cast<Var *>(question->arguments[i]);
         if (column == nullptr)
@@ -209,8 +193,8 @@ static const privacy::Bounds *bounds_of_column(const catalog::Reading &reading, 
     const query::Source *source = query::source_of(question->leaf, query::varno_of(column));
     const char *name = column_name(question, column);
     const char *table = query::name_of_source(relation_of(question, column), source == nullptr ? nullptr : source->rows);
-    const privacy::Bounds *bounds = declared_bounds(
-        reading, question, column, is_integer_type(getBaseType(table_column(question, column)->vartype)));
+    const privacy::Bounds *bounds =
+        declared_bounds(reading, question, column, is_integer(getBaseType(table_column(question, column)->vartype)));
     if (bounds == nullptr && is_public_column(question, column))
         ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
                         errmsg("column %s of public table %s has no bounds", quote_identifier(name), table),

@@ -2,6 +2,7 @@
 
 #include "border/guard.hpp"
 #include "border/refuse.hpp"
+#include "rows/arrays.hpp"
 #include "rows/nodes.hpp"
 
 namespace dp::rows {
@@ -295,7 +296,7 @@ DP_FUNCTION(dp_value_digest) {
     const Site &site = site_of(fcinfo);
     if (site.spelling == Spelling::unknown || site.length < -1)
         refuse_form("equal values of this type can look different");
-    auto *digest = static_cast<pg_uuid_t *>(palloc(sizeof(pg_uuid_t)));
+    auto *digest = array_of<pg_uuid_t>(1);
     if (site.length != -1)
         digest_fixed(site, PG_GETARG_DATUM(0), digest);
     else if (!digest_variable(site.spelling, PG_GETARG_DATUM(0), digest))

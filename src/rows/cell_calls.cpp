@@ -8,7 +8,6 @@
 #include "rows/engine.hpp"
 #include "rows/nodes.hpp"
 #include "rows/sums.hpp"
-#include "rows/spec_reader.hpp"
 
 namespace dp::rows {
 
@@ -131,7 +130,7 @@ List *contributed_nodes(const Question *question) {
 const CellSite *site_of(const Question *question) {
     auto *spec = castNode(Const, spec_of_rows(question, all_measures(question)));
     List *arguments = lcons(spec, contributed_nodes(question));
-    auto *flinfo = static_cast<FmgrInfo *>(palloc0(sizeof(FmgrInfo)));
+    auto *flinfo = zeroed<FmgrInfo>();
     flinfo->fn_mcxt = CurrentMemoryContext;
     flinfo->fn_expr = make_call(InvalidOid, BYTEAOID, arguments);
     const int n = list_length(arguments);

@@ -9,6 +9,8 @@
 // byte first. Otherwise the rows are those of one unit, and a state has its groups, at most kappa of smallest hash, ties by bytes.
 // An evicted group never returns, since kappa smaller ones stay; partial states merge exactly. Both are the same whatever the order
 // of rows or the plan.
+#include <algorithm>
+
 #include "privacy/contribution.hpp"
 
 #include "border/bytes.hpp"
@@ -16,7 +18,6 @@
 #include "catalog/domain.hpp"
 #include "rows/cell_points.hpp"
 #include "rows/kept_values.hpp"
-#include "rows/spec_reader.hpp"
 
 namespace dp::rows {
 
@@ -234,17 +235,13 @@ struct Listed {
 };
 } // namespace
 
-static int compare_listed(const void *a, const void *b) {
-    return compare_groups(static_cast<const Listed *>(a)->key, static_cast<const Listed *>(b)->key);
-}
-
 // Entries in their order, so that the same rows make the same bytes. in_front: bytes that the caller fills.
 static bytea *pack_unit(UnitState *state, Size in_front) {
-    auto *list = static_cast<Listed *>(palloc(sizeof(Listed) * (state->nentries + 1)));
+    auto *list = array_of<Listed>(state->nentries + 1);
     for (int32 i = 0; i < state->nentries; i++)
         list[i] = {key_at(state, i), entry_at(state, i)};
-    if (state->nentries > 1)
-        qsort(list, state->nentries, sizeof(Listed), compare_listed);
+    std::sort(list, list + state->nentries,
+              [](const Listed &a, const Listed &b) { return compare_groups(a.key, b.key) < 0; });
     bytea *bytes = make_bytes(in_front + sizeof(int32) + bytes_of_entries(state));
     char *at = put_bytes(VARDATA(bytes) + in_front, &state->nentries, sizeof(int32));
     for (int32 i = 0; i < state->nentries; i++) {

@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "border/each.hpp"
 #include "border/refuse.hpp"
 #include "border/scope.hpp"
 #include "border/walk.hpp"
@@ -12,6 +13,7 @@
 #include "rows/listed_values.hpp"
 #include "rows/nodes.hpp"
 #include "rows/rising.hpp"
+#include "rows/sums.hpp"
 
 namespace dp::rows {
 
@@ -80,12 +82,7 @@ static Datum value_at(const Cells &cells, int place, int64 less) {
     int64 number = partition.period ? privacy::begin_at(*partition.period, cell) : cell * partition.width;
     if (type == TIMESTAMPOID || type == TIMESTAMPTZOID)
         number *= day;
-    number -= less;
-    if (type == INT2OID)
-        return Int16GetDatum(static_cast<int16>(Max(Min(number, PG_INT16_MAX), PG_INT16_MIN)));
-    if (type == INT4OID || type == DATEOID)
-        return Int32GetDatum(static_cast<int32>(Max(Min(number, PG_INT32_MAX), PG_INT32_MIN)));
-    return Int64GetDatum(number);
+    return value_of_integer(type, number - less);
 }
 
 namespace {
@@ -96,26 +93,29 @@ struct Reach {
 };
 } // namespace
 
-// False: it is NULL somewhere.
-static bool find_reach(const Cells &cells, const Trial &trial, Reach *reach) {
-    const int last = last_place(cells);
-    int low = 0, high = cells.partition->period ? last + 1 : last; // what lies behind the last has the largest value
+// Finds the first place from `low` on of whose value the comparison holds; `high`, where there is none before it. The value is the last one
+// of a place, or the first. False: it is NULL somewhere.
+static bool find_first(const Cells &cells, const Trial &trial, bool of_last, int low, int high, int *first) {
     while (low < high) {
-        const int middle = (low + high) / 2, result = result_of(trial, value_at(cells, middle + 1, 1), false);
+        const int middle = (low + high) / 2;
+        const Datum value = of_last ? value_at(cells, middle + 1, 1) : value_at(cells, middle, 0);
+        const int result = result_of(trial, value, false);
         if (result < 0)
             return false;
         (result > 0 ? high : low) = result > 0 ? middle : middle + 1;
     }
-    reach->first_in = low;
-    low = 0;
-    high = last;
-    while (low < high) {
-        const int middle = (low + high + 1) / 2, result = result_of(trial, value_at(cells, middle, 0), false);
-        if (result < 0)
-            return false;
-        (result > 0 ? high : low) = result > 0 ? middle - 1 : middle;
-    }
-    reach->last_out = low;
+    *first = low;
+    return true;
+}
+
+static bool find_reach(const Cells &cells, const Trial &trial, Reach *reach) {
+    const int last = last_place(cells);
+    int first_whole;
+    const int end = cells.partition->period ? last + 1 : last; // what lies behind the last has the largest value
+    if (!find_first(cells, trial, true, 0, end, &reach->first_in) ||
+        !find_first(cells, trial, false, 1, last + 1, &first_whole))
+        return false;
+    reach->last_out = first_whole - 1;
     return true;
 }
 
@@ -125,9 +125,9 @@ static bool try_reach(const Cells &cells, const Comparison &comparison, const Co
     const Oid op = get_opfamily_member(family, type, constant->consttype, static_cast<int16>(strategy));
     if (!OidIsValid(op))
         return false;
-    Node *test = reinterpret_cast<Node *>(make_opclause(
-        op, BOOLOID, false, reinterpret_cast<Expr *>(another(comparison.expression)),
-        reinterpret_cast<Expr *>(copyObject(const_cast<Const *>(constant))), InvalidOid, comparison.collation));
+    Node *test = as_node(make_opclause(op, BOOLOID, false, reinterpret_cast<Expr *>(another(comparison.expression)),
+                                       reinterpret_cast<Expr *>(copyObject(const_cast<Const *>(constant))), InvalidOid,
+                                       comparison.collation));
     query::RowCost cost = {};
     const Trial trial = begin_trial(cells, query::make_total(test, nullptr, &cost));
     const bool found = find_reach(cells, trial, reach);
@@ -170,12 +170,11 @@ Bitmapset *cells_of_rising(const Cells &cells, const Comparison &comparison, boo
     constexpr int most = 200;
     const List *constants = constants_of(comparison);
     Bitmapset *found = truth ? nullptr : cells.all();
-    ListCell *cell;
     if (list_length(constants) > most)
         return cells.all();
-    foreach (cell, constants) {
+    for (auto *item : border::each<Const>(constants)) {
         Bitmapset *one = nullptr;
-        auto *constant = lfirst_node(Const, cell);
+        auto *constant = item;
         if (turns(comparison, constant) || !find_compared(cells, comparison, constant, truth, &one))
             return cells.all();
         found = truth ? bms_join(found, one) : bms_int_members(found, one);
@@ -188,12 +187,11 @@ Bitmapset *cells_of_rising(const Cells &cells, const Comparison &comparison, boo
 // A comparison of the column itself, by numbers. False: one is too large for a double to tell from its neighbours.
 static bool find_by_numbers(const Cells &cells, const Comparison &comparison, Bitmapset **found) {
     constexpr double exact = 0x1p52;
-    ListCell *cell;
-    foreach (cell, constants_of(comparison)) {
+    for (auto *item : border::each<Const>(constants_of(comparison))) {
         Comparison one = comparison;
-        one.constant = lfirst_node(Const, cell);
+        one.constant = item;
         one.in = false;
-        const Span span = span_of(one, reinterpret_cast<Node *>(cells.column));
+        const Span span = span_of(one, as_node(cells.column));
         for (double end : {span.low, span.high})
             if (std::fabs(end) > exact && std::fabs(end) != Span::nowhere)
                 return false;
@@ -222,7 +220,7 @@ static bool read_either(Node *atom, Comparison *comparison, bool *truth) {
 static Bitmapset *cells_of_order(const Cells &cells, Node *atom, bool truth) {
     if (IsA(atom, NullTest)) {
         auto *test = castNode(NullTest, atom);
-        const bool of_column = equal(bare(reinterpret_cast<Node *>(test->arg)), cells.column);
+        const bool of_column = equal(bare(as_node(test->arg)), cells.column);
         return of_column && (test->nulltesttype == IS_NULL) == truth ? bms_make_singleton(0) : cells.all();
     }
     Comparison comparison;
@@ -247,8 +245,8 @@ void read_values(Cells *cells) {
     const Partition &partition = *cells->partition;
     Oid function, parameter;
     getTypeInputInfo(cells->column->vartype, &function, &parameter);
-    cells->values = static_cast<Datum *>(palloc(sizeof(Datum) * cells->n));
-    cells->nulls = static_cast<bool *>(palloc(sizeof(bool) * cells->n));
+    cells->values = array_of<Datum>(cells->n);
+    cells->nulls = array_of<bool>(cells->n);
     Datum *texts;
     int n;
     deconstruct_array(partition.values, TEXTOID, -1, false, TYPALIGN_INT, &texts, &cells->nulls, &n);
@@ -305,7 +303,7 @@ Node *as_column(Node *node, void *context) {
     if (!IsA(node, Var))
         return border::mutate_expression(node, as_column, context);
     const bool is_same = castNode(Var, node)->vartype == cells->column->vartype && list_member(cells->same, node);
-    return is_same ? another(reinterpret_cast<Node *>(cells->column)) : node;
+    return is_same ? another(as_node(cells->column)) : node;
 }
 
 static bool has_other_column(Node *node, void *column) {
@@ -316,9 +314,8 @@ static bool has_other_column(Node *node, void *column) {
 
 static Bitmapset *cells_of_several(Cells *cells, const List *conditions, bool meet, bool truth) {
     Bitmapset *found = meet ? cells->all() : nullptr;
-    ListCell *cell;
-    foreach (cell, conditions) {
-        Bitmapset *one = cells_where(cells, static_cast<Node *>(lfirst(cell)), truth);
+    for (auto *item : border::each<Node>(conditions)) {
+        Bitmapset *one = cells_where(cells, item, truth);
         found = meet ? bms_int_members(found, one) : bms_join(found, one);
     }
     return found;
@@ -336,7 +333,7 @@ Bitmapset *cells_where(Cells *cells, Node *condition, bool truth) {
     }
     if (IsA(condition, BooleanTest)) { // IS TRUE says what it is true of, IS NOT TRUE what it is false of
         const BoolTestType test = castNode(BooleanTest, condition)->booltesttype;
-        auto *tested = reinterpret_cast<Node *>(castNode(BooleanTest, condition)->arg);
+        auto *tested = as_node(castNode(BooleanTest, condition)->arg);
         if (test == (truth ? IS_TRUE : IS_NOT_TRUE))
             return cells_where(cells, tested, true);
         if (test == (truth ? IS_FALSE : IS_NOT_FALSE))

@@ -2,24 +2,21 @@
 
 #include <cmath>
 
-#include "border/scope.hpp"
 #include "catalog/settings.hpp"
 #include "query/exists.hpp"
 #include "query/stretches.hpp"
 #include "rows/canonical.hpp"
+#include "rows/compared.hpp"
 #include "rows/groups.hpp"
+#include "rows/nodes.hpp"
 #include "rows/people_sources.hpp"
+#include "rows/sums.hpp"
 
 namespace dp::rows {
 
 Values no_values(Oid type) {
     constexpr int first_room = 64;
-    return Values{type,
-                  0,
-                  first_room,
-                  static_cast<Datum *>(palloc(sizeof(Datum) * first_room)),
-                  static_cast<bool *>(palloc(sizeof(bool) * first_room)),
-                  false};
+    return Values{type, 0, first_room, array_of<Datum>(first_room), array_of<bool>(first_room), false};
 }
 
 void add_value(Values *values, Datum value, bool isnull) {
@@ -36,6 +33,11 @@ void add_value(Values *values, Datum value, bool isnull) {
     values->nulls[values->n++] = isnull;
 }
 
+static void add_domain(Values *values, const KeyDomain &domain) {
+    for (int i = 0; i < domain.count; i++)
+        add_value(values, domain.values[i], domain.nulls[i]);
+}
+
 // ---- whole numbers and dates ---------------------------------------------------------------------------------------
 
 // The value of a type at a place: a number, a day. False: the type has none.
@@ -48,31 +50,15 @@ static bool place_as(Oid type, double place, Datum *value) {
                                             : 0x1p53;
     if (std::fabs(place) > most)
         return false;
-    switch (type) {
-    case INT2OID:
-        *value = Int16GetDatum(static_cast<int16>(place));
-        return true;
-    case INT4OID:
-        *value = Int32GetDatum(static_cast<int32>(place));
-        return true;
-    case INT8OID:
-        *value = Int64GetDatum(static_cast<int64>(place));
-        return true;
-    case FLOAT4OID:
+    if (type == FLOAT4OID)
         *value = Float4GetDatum(static_cast<float4>(place));
-        return true;
-    case FLOAT8OID:
+    else if (type == FLOAT8OID)
         *value = Float8GetDatum(place);
-        return true;
-    case NUMERICOID:
+    else if (type == NUMERICOID)
         *value = NumericGetDatum(int64_to_numeric(static_cast<int64>(place)));
-        return true;
-    case DATEOID:
-        *value = DateADTGetDatum(static_cast<DateADT>(place));
-        return true;
-    default:
-        return false;
-    }
+    else
+        *value = value_of_integer(type, static_cast<int64>(place));
+    return is_integer(type) || type == FLOAT4OID || type == FLOAT8OID || type == NUMERICOID || type == DATEOID;
 }
 
 bool add_whole_numbers(const privacy::Span &span, Oid type, Values *values, double step) {
@@ -95,12 +81,7 @@ static bool add_declared_groups(const ColumnRanges *columns, const Var *column, 
     ArrayType *groups = catalog::column_groups(*columns->reading, relation_of(columns->question, number), name);
     if (groups == nullptr)
         return false;
-    // Read as whoever stored them read them.
-    border::SettingsScope scope = border::SettingsScope::enter();
-    KeyDomain domain = declared_domain(groups, column->vartype, column->vartypmod, column->varcollid, name);
-    scope.leave();
-    for (int i = 0; i < domain.count; i++)
-        add_value(values, domain.values[i], domain.nulls[i]);
+    add_domain(values, stored_domain(groups, column->vartype, column->vartypmod, column->varcollid, name));
     return true;
 }
 
@@ -126,8 +107,7 @@ static bool add_groups_of_people(const Source &source, AttrNumber column, Values
     KeyDomain domain;
     if (!groups_of_people(source.people, column, &domain))
         return false;
-    for (int i = 0; i < domain.count; i++)
-        add_value(values, domain.values[i], domain.nulls[i]);
+    add_domain(values, domain);
     return true;
 }
 
@@ -167,7 +147,7 @@ static bool add_grid(const privacy::Span &span, Oid type, int64 stretch, Values 
 
 static bool add_between_bounds(ColumnRanges *columns, Node *key, Var *column, Values *values) {
     const Oid type = getBaseType(column->vartype);
-    const privacy::Span span = range_over_columns(reinterpret_cast<Node *>(column), columns).span;
+    const privacy::Span span = range_over_columns(as_node(column), columns).span;
     return type == DATEOID || type == TIMESTAMPOID || type == TIMESTAMPTZOID
                ? add_grid(span, type, query::stretch_of(key, column), values)
                : add_whole_numbers(span, type, values);
@@ -175,11 +155,9 @@ static bool add_between_bounds(ColumnRanges *columns, Node *key, Var *column, Va
 
 bool column_values(ColumnRanges *columns, Node *key, Var *column, Values *values) {
     *values = no_values(column->vartype);
-    const bool nullable = range_over_columns(reinterpret_cast<Node *>(column), columns).nullable;
+    const bool nullable = range_over_columns(as_node(column), columns).nullable;
     if (has_type_domain(column->vartype)) {
-        KeyDomain domain = type_domain(column->vartype, column->varcollid, nullable);
-        for (int i = 0; i < domain.count; i++)
-            add_value(values, domain.values[i], domain.nulls[i]);
+        add_domain(values, type_domain(column->vartype, column->varcollid, nullable));
         return true;
     }
     if (is_kept_people(columns, column) && add_column_groups(columns, column, values))

@@ -2,11 +2,14 @@
 
 #include <cmath>
 
+#include "border/each.hpp"
 #include "border/guard.hpp"
 #include "border/versions.hpp"
 #include "border/walk.hpp"
 #include "query/constants.hpp"
 #include "query/total_table.hpp"
+#include "rows/arrays.hpp"
+#include "rows/nodes.hpp"
 
 namespace dp::rows {
 
@@ -14,19 +17,14 @@ using privacy::Span;
 
 constexpr double day = 86400e6; // microseconds
 
-static bool is_moment(Oid type) {
-    return type == TIMESTAMPOID || type == TIMESTAMPTZOID;
-}
-
 List *conjuncts_of(Node *condition) {
     if (condition == nullptr)
         return NIL;
     if (!IsA(condition, BoolExpr) || castNode(BoolExpr, condition)->boolop != AND_EXPR)
         return list_make1(condition);
     List *conjuncts = NIL;
-    ListCell *cell;
-    foreach (cell, castNode(BoolExpr, condition)->args)
-        conjuncts = list_concat(conjuncts, conjuncts_of(static_cast<Node *>(lfirst(cell))));
+    for (auto *one : border::each<Node>(castNode(BoolExpr, condition)->args))
+        conjuncts = list_concat(conjuncts, conjuncts_of(one));
     return conjuncts;
 }
 
@@ -35,7 +33,7 @@ List *conjuncts_of(Node *condition) {
 Node *bare(Node *node) {
     for (;;) {
         if (IsA(node, RelabelType))
-            node = reinterpret_cast<Node *>(castNode(RelabelType, node)->arg);
+            node = as_node(castNode(RelabelType, node)->arg);
         else if (Node *unlimited = query::without_limit(node); unlimited != node)
             node = unlimited;
         else
@@ -133,7 +131,7 @@ static Span place_of(Node *expression, Const *constant) {
     const Oid type = getBaseType(exprType(expression)), other = getBaseType(constant->consttype);
     if (type == INTERVALOID)
         return other == INTERVALOID ? span_of_interval(expression, constant) : Span{};
-    const Span span = query::range_of(reinterpret_cast<Node *>(constant), no_column, nullptr).span;
+    const Span span = query::range_of(as_node(constant), no_column, nullptr).span;
     if (type == other || (is_integer(type) && is_integer(other)))
         return span;
     if (is_moment(type)) {
@@ -198,9 +196,7 @@ static Span span_of_cast(const Comparison &comparison, Const *constant) {
 
 static Span hull_of(const Comparison &comparison, bool cast) {
     Span hull = {Span::nowhere, -Span::nowhere, -1};
-    ListCell *cell;
-    foreach (cell, constants_of(comparison)) {
-        auto *constant = lfirst_node(Const, cell);
+    for (auto *constant : border::each<Const>(constants_of(comparison))) {
         const Span one = cast ? span_of_cast(comparison, constant) : span_of_constant(comparison, constant);
         hull.low = Min(hull.low, one.low);
         hull.high = Max(hull.high, one.high);
@@ -234,14 +230,13 @@ static Span span_where(Node *condition, Node *expression) {
     check_stack_depth();
     CHECK_FOR_INTERRUPTS();
     if (IsA(condition, BooleanTest) && castNode(BooleanTest, condition)->booltesttype == IS_TRUE)
-        return span_where(reinterpret_cast<Node *>(castNode(BooleanTest, condition)->arg), expression);
+        return span_where(as_node(castNode(BooleanTest, condition)->arg), expression);
     Comparison comparison;
     if (IsA(condition, BoolExpr) && castNode(BoolExpr, condition)->boolop != NOT_EXPR) {
         const bool any = castNode(BoolExpr, condition)->boolop == OR_EXPR;
         Span all = any ? Span{Span::nowhere, -Span::nowhere, -1} : Span{};
-        ListCell *cell;
-        foreach (cell, castNode(BoolExpr, condition)->args) {
-            const Span one = span_where(static_cast<Node *>(lfirst(cell)), expression);
+        for (auto *item : border::each<Node>(castNode(BoolExpr, condition)->args)) {
+            const Span one = span_where(item, expression);
             all.low = any ? Min(all.low, one.low) : Max(all.low, one.low);
             all.high = any ? Max(all.high, one.high) : Min(all.high, one.high);
         }
@@ -268,11 +263,10 @@ static void find_compared(Node *condition, Narrowed *narrowed) {
     Comparison comparison;
     check_stack_depth();
     if (IsA(condition, BooleanTest))
-        return find_compared(reinterpret_cast<Node *>(castNode(BooleanTest, condition)->arg), narrowed);
+        return find_compared(as_node(castNode(BooleanTest, condition)->arg), narrowed);
     if (IsA(condition, BoolExpr)) {
-        ListCell *cell;
-        foreach (cell, castNode(BoolExpr, condition)->args)
-            find_compared(static_cast<Node *>(lfirst(cell)), narrowed);
+        for (auto *one : border::each<Node>(castNode(BoolExpr, condition)->args))
+            find_compared(one, narrowed);
     } else if (read_comparison(condition, &comparison)) {
         add_compared(narrowed, comparison.expression);
         add_compared(narrowed, below_cast(comparison.expression));
@@ -280,17 +274,16 @@ static void find_compared(Node *condition, Narrowed *narrowed) {
 }
 
 const Narrowed *read_conditions(const List *conditions) {
-    auto *narrowed = static_cast<Narrowed *>(palloc0(sizeof(Narrowed)));
-    ListCell *cell;
-    foreach (cell, conditions)
-        narrowed->conjuncts = list_concat(narrowed->conjuncts, conjuncts_of(static_cast<Node *>(lfirst(cell))));
-    foreach (cell, narrowed->conjuncts)
-        find_compared(static_cast<Node *>(lfirst(cell)), narrowed);
-    narrowed->never_null = find_nonnullable_vars(reinterpret_cast<Node *>(narrowed->conjuncts));
+    auto *narrowed = zeroed<Narrowed>();
+    for (auto *one : border::each<Node>(conditions))
+        narrowed->conjuncts = list_concat(narrowed->conjuncts, conjuncts_of(one));
+    for (auto *one : border::each<Node>(narrowed->conjuncts))
+        find_compared(one, narrowed);
+    narrowed->never_null = find_nonnullable_vars(as_node(narrowed->conjuncts));
     for (int i = 0; i < narrowed->ncompared; i++) {
         Compared *one = &narrowed->compared[i];
-        foreach (cell, narrowed->conjuncts) {
-            const Span span = span_where(static_cast<Node *>(lfirst(cell)), one->expression);
+        for (auto *item : border::each<Node>(narrowed->conjuncts)) {
+            const Span span = span_where(item, one->expression);
             one->span.low = Max(one->span.low, span.low);
             one->span.high = Min(one->span.high, span.high);
         }

@@ -58,5 +58,8 @@ List *constants_of(const Comparison &comparison);
 inline bool is_integer(Oid type) {
     return type == INT2OID || type == INT4OID || type == INT8OID;
 }
+inline bool is_moment(Oid type) {
+    return type == TIMESTAMPOID || type == TIMESTAMPTZOID;
+}
 
 } // namespace dp::rows

@@ -1,5 +1,8 @@
 #include "rows/contribution_state.hpp"
 
+#include <algorithm>
+#include <numeric>
+
 namespace dp::rows {
 
 using privacy::int128;
@@ -94,31 +97,16 @@ static int32 find(const UnitState *state, const GroupKey &key) {
 
 // ---- the heap ------------------------------------------------------------------------------------------------------
 
-static bool is_larger(const UnitState *state, int32 i, int32 j) {
-    return compare_groups(key_at(state, i), key_at(state, j)) > 0;
-}
-
-static void sink(UnitState *state, int32 at) {
-    int32 *heap = state->heap;
-    const int32 moved = heap[at];
-    for (int32 child = 2 * at + 1; child < state->nentries; child = 2 * at + 1) {
-        if (child + 1 < state->nentries && is_larger(state, heap[child + 1], heap[child]))
-            child++;
-        if (!is_larger(state, heap[child], moved))
-            break;
-        heap[at] = heap[child];
-        at = child;
-    }
-    heap[at] = moved;
+// Orders entries for the heap of the standard library, which has the largest in front.
+static auto by_group(const UnitState *state) {
+    return [state](int32 i, int32 j) { return compare_groups(key_at(state, i), key_at(state, j)) < 0; };
 }
 
 static void build_heap(UnitState *state) {
-    state->heap =
-        static_cast<int32 *>(MemoryContextAlloc(GetMemoryChunkContext(state), sizeof(int32) * state->nentries));
-    for (int32 i = 0; i < state->nentries; i++)
-        state->heap[i] = i;
-    for (int32 i = state->nentries / 2 - 1; i >= 0; i--)
-        sink(state, i);
+    const int32 n = state->nentries;
+    state->heap = static_cast<int32 *>(MemoryContextAlloc(GetMemoryChunkContext(state), sizeof(int32) * n));
+    std::iota(state->heap, state->heap + n, 0);
+    std::make_heap(state->heap, state->heap + n, by_group(state));
 }
 
 // Keeps what else stands in the coordinates of a measure: sets of values (rows/kept_values).
@@ -171,6 +159,7 @@ static int32 replace_largest(UnitState *state, const GroupKey &key) {
     const int32 i = state->heap[0];
     if (compare_groups(key, key_at(state, i)) > 0)
         return -1;
+    std::pop_heap(state->heap, state->heap + state->nentries, by_group(state)); // it stands behind the others
     if (state->table != nullptr)
         remove_from_table(state, i);
     if (entry_at(state, i)->size > GroupEntry::room)
@@ -179,7 +168,7 @@ static int32 replace_largest(UnitState *state, const GroupKey &key) {
     fill(state, i, key);
     if (state->table != nullptr)
         insert_into_table(state, i);
-    sink(state, 0);
+    std::push_heap(state->heap, state->heap + state->nentries, by_group(state));
     return i;
 }
 

@@ -5,6 +5,7 @@
 #include "privacy/decimal.hpp"
 
 #include "border/postgres.hpp"
+#include "rows/arrays.hpp"
 
 namespace dp::rows {
 

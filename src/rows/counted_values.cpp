@@ -59,7 +59,7 @@ Node *count_of_values(Node *value, Node *filter) {
     get_sort_group_operators(UUIDOID, true, true, false, &clause->sortop, &clause->eqop, nullptr, &clause->hashable);
     clause->tleSortGroupRef = linitial_node(TargetEntry, count->args)->ressortgroupref = 1;
     count->aggdistinct = list_make1(clause);
-    return reinterpret_cast<Node *>(count);
+    return as_node(count);
 }
 
 } // namespace dp::rows

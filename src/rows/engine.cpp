@@ -55,7 +55,7 @@ static void add_columns(const Query *query, int index, RangeTblEntry *join, List
 static int put_behind(Query *query, int index) {
     query->rtable = lappend(query->rtable, rt_fetch(index, query->rtable));
     lfirst(list_nth_cell(query->rtable, index - 1)) = no_entry("moved");
-    ChangeVarNodes(reinterpret_cast<Node *>(query), index, list_length(query->rtable), 0);
+    ChangeVarNodes(as_node(query), index, list_length(query->rtable), 0);
     return list_length(query->rtable);
 }
 
@@ -100,7 +100,7 @@ static bool finds_distributed(Node *node, void *) {
 }
 
 PlannedStmt *plan(Query *query, int options) {
-    if (!finds_distributed(reinterpret_cast<Node *>(query), nullptr))
+    if (!finds_distributed(as_node(query), nullptr))
         return border::plan_unhooked(query, options);
     name_join_columns(query);
     return border::plan_hooked(query, options);
@@ -234,7 +234,7 @@ void check_nodes(Oid table, Oid owner) {
         return;
     int n;
     Node *nodes = read_nodes(table, &n);
-    auto *peers = static_cast<border::Peer *>(palloc0(sizeof(border::Peer) * (n + 1)));
+    auto *peers = zeroed<border::Peer>(n + 1);
     for (int i = 0; i < n; i++)
         peers[i] = peer_of(nodes[i], owner);
     border::ask_peers(peers, n, "SELECT dp_rdr.is_other_node($1)", node_facts(), patience_ms);

@@ -1,7 +1,6 @@
 #include "rows/evaluate.hpp"
 
 #include "border/each.hpp"
-#include "border/scope.hpp"
 #include "border/versions.hpp"
 #include "catalog/facade.hpp"
 #include "catalog/foreign_part.hpp"
@@ -11,11 +10,10 @@
 #include "rows/from_clause.hpp"
 #include "rows/partition_union.hpp"
 #include "rows/nodes.hpp"
-#include "rows/opened.hpp"
+#include "rows/pinned.hpp"
 #include "rows/quantiles.hpp"
-#include "rows/reader.hpp"
+#include "rows/may_read.hpp"
 #include "rows/foreign_partitions.hpp"
-#include "rows/visible_groups.hpp"
 #include "rows/shard_parts.hpp"
 #include "rows/sources.hpp"
 #include "rows/run_plan.hpp"
@@ -122,8 +120,7 @@ template <class Take> static void for_each_group(Tuplestorestate *store, TupleDe
 
 static privacy::int128 *declared_sums(const Question *question, Tuplestorestate *store, TupleDesc desc,
                                       const Selection *selection, int64 *cells) {
-    auto *values =
-        static_cast<privacy::int128 *>(palloc0(sizeof(privacy::int128) * question->ngroups * question->ncoordinates));
+    auto *values = zeroed<privacy::int128>(question->ngroups * question->ncoordinates);
     for_each_group(store, desc, [&](const TupleTableSlot *slot) {
         int group = declared_group(question, slot->tts_values, slot->tts_isnull);
         if (group >= 0) {
@@ -168,7 +165,7 @@ void discard(Sums *sums) {
 
 static void read_groups(const Question *question, const Selection *selection, Sums *sums) {
     if (!question->thresholded) {
-        sums->cells = static_cast<int64 *>(palloc0(sizeof(int64) * (question->ngroups * question->ncells + 1)));
+        sums->cells = zeroed<int64>(question->ngroups * question->ncells + 1);
         sums->values = declared_sums(question, sums->store, sums->desc, selection, sums->cells);
     } else if (selection !=
                nullptr) { // the points of the rows in all groups of the data; it is read once more afterwards
@@ -245,21 +242,18 @@ static bool read_rows(const Question *question, const Selection *selection, Quer
 
 // Checks the tables once more, as when the question was resolved.
 static const List *check_tables(const Question *question) {
-    border::SettingsScope settings = border::SettingsScope::enter();
-    border::RoleScope role = border::RoleScope::enter(question->settings->owner);
-    const List *checked = check_sources(question);
-    // Fetching a long value would lock its table when a row has one; and what came behind the charge is locked in order.
-    (void)lock_opened(checked);
-    role.leave();
-    settings.leave();
-    return checked;
+    return pinned_as(question->settings->owner, [question] {
+        const List *checked = check_sources(question);
+        // Fetching a long value would lock its table when a row has one; and what came behind the charge is locked in order.
+        (void)lock_opened(checked);
+        return checked;
+    });
 }
 
 // A foreign partition that is attached behind the charge was not asked whether its server is there and fits.
 static bool all_were_asked(const Question *question, const List *checked) {
-    ListCell *cell;
-    foreach (cell, checked)
-        if (catalog::is_foreign_table(lfirst_oid(cell)) && !list_member_oid(question->checked, lfirst_oid(cell)))
+    for (Oid oid : border::each_oid(checked))
+        if (catalog::is_foreign_table(oid) && !list_member_oid(question->checked, oid))
             return false;
     return true;
 }

@@ -4,9 +4,9 @@
 
 #include "privacy/row_limit.hpp"
 
-#include "rows/exact_sums.hpp"
 #include "rows/may_read.hpp"
 #include "rows/selection_sums.hpp"
+#include "rows/unit_sums.hpp"
 
 namespace dp::rows {
 

@@ -3,6 +3,7 @@
 #include "border/each.hpp"
 #include "border/refuse.hpp"
 #include "query/exists.hpp"
+#include "rows/nodes.hpp"
 #include "rows/texts.hpp"
 
 namespace dp::rows {
@@ -14,7 +15,7 @@ static bool is_of_source(const Source &source, const Var *column) {
 // A row without it is nobody's, and in no answer.
 static bool names_unit(const Question *question, Node *node) {
     while (IsA(node, RelabelType))
-        node = reinterpret_cast<Node *>(castNode(RelabelType, node)->arg);
+        node = as_node(castNode(RelabelType, node)->arg);
     for (int i = 0; IsA(node, Var) && i < question->nsources; i++) {
         const Source &source = question->sources[i];
         const catalog::UnitPath *path = source.settings == nullptr ? nullptr : source.settings->unit;

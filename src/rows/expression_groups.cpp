@@ -1,7 +1,6 @@
 #include "rows/expression_groups.hpp"
 
 #include "border/each.hpp"
-#include "border/scope.hpp"
 #include "border/walk.hpp"
 #include "query/gaps.hpp"
 #include "query/total.hpp"
@@ -11,6 +10,7 @@
 #include "rows/listed_values.hpp"
 #include "rows/narrowed.hpp"
 #include "rows/nodes.hpp"
+#include "rows/pinned.hpp"
 #include "rows/public_values.hpp"
 
 namespace dp::rows {
@@ -70,7 +70,7 @@ static bool add_places_of(const FuncExpr *call, const List *results, ColumnRange
         auto *of_one = static_cast<FuncExpr *>(copyObjectImpl(call));
         linitial(of_one->args) = one;
         const bool is_null = IsA(one, Const) && castNode(Const, one)->constisnull;
-        if (!is_null && !add_by_form(reinterpret_cast<Node *>(of_one), columns, values))
+        if (!is_null && !add_by_form(as_node(of_one), columns, values))
             return false;
     }
     return results != NIL;
@@ -88,7 +88,7 @@ static bool add_by_form(Node *node, ColumnRanges *columns, Values *values) {
             add_value(values, castNode(Const, node)->constvalue, false);
         return true;
     case T_RelabelType:
-        return add_by_form(reinterpret_cast<Node *>(castNode(RelabelType, node)->arg), columns, values);
+        return add_by_form(as_node(castNode(RelabelType, node)->arg), columns, values);
     default:
         break;
     }
@@ -223,14 +223,14 @@ static Node *steps_as_columns(Node *node, void *context) {
     Var *column = makeVar(step_varno, static_cast<AttrNumber>(place + 1), exprType(node), -1, exprCollation(node), 0);
     if (list_length(steps->found) > before)
         add_column(steps->product, column, values);
-    return reinterpret_cast<Node *>(column);
+    return as_node(column);
 }
 
 // Returns the key over the product; null: it has too many values, or some that nobody knows. Of columns with more than `most` values steps
 // are taken.
 static Node *product_of(ColumnRanges *columns, Node *key, int most, Product *product) {
     List *all = columns_of(key);
-    *product = {NIL, static_cast<Listed *>(palloc0(sizeof(Listed) * (list_length(all) + 1))), 1, NIL};
+    *product = {NIL, zeroed<Listed>(list_length(all) + 1), 1, NIL};
     Steps steps = {columns, NIL, NIL, product};
     for (auto *column : border::each<Var>(all)) {
         Values values;
@@ -259,16 +259,13 @@ static void add_copy(Values *values, Datum value, bool isnull) {
     add_value(values, isnull ? Datum(0) : datumCopy(value, by_value, length), isnull);
 }
 
-// Calls `take` with the values of the keys at each place of the product. Under the settings and as the role of the internal statement.
-static void evaluate_product(const Product *product, const Question *question, List *keys,
-                             void (*take)(const Datum *, const bool *, void *), void *context) {
-    border::SettingsScope settings = border::SettingsScope::enter();
-    border::RoleScope role = border::RoleScope::enter(question->settings->owner);
+// Calls `take` with the values of the keys at each place of the product, their arrays.
+template <class Take> static void evaluate_product(const Product *product, List *keys, Take &&take) {
     Trial trial = begin_trial(product->columns);
     ExprContext *row = GetPerTupleExprContext(trial.state);
     List *expressions = ExecPrepareExprList(static_cast<List *>(copyObject(keys)), trial.state);
-    auto *results = static_cast<Datum *>(palloc(sizeof(Datum) * list_length(keys)));
-    auto *nulls = static_cast<bool *>(palloc(sizeof(bool) * list_length(keys)));
+    auto *results = array_of<Datum>(list_length(keys));
+    auto *nulls = array_of<bool>(list_length(keys));
     trial.test = ExecPrepareQual(product->conditions, trial.state);
     for (int64 place = 0; place < product->size; place++) {
         CHECK_FOR_INTERRUPTS();
@@ -279,13 +276,11 @@ static void evaluate_product(const Product *product, const Question *question, L
                 const int i = foreach_current_index(cell);
                 results[i] = ExecEvalExprSwitchContext(static_cast<ExprState *>(lfirst(cell)), row, &nulls[i]);
             }
-            take(results, nulls, context);
+            take(results, nulls);
         }
         ResetExprContext(row);
     }
     end_trial(trial);
-    role.leave();
-    settings.leave();
 }
 
 static Node *over_product(Node *node, const Product *product) {
@@ -321,7 +316,7 @@ static List *conditions_of_product(const Question *question, const Product *prod
 // The keys over the product, total; null where that takes too long. With steps in them they are made of what they were folded to.
 static List *keys_over(ColumnRanges *columns, const Question *question, List *numbers, List *folded, int most,
                        Product *product) {
-    auto *over = reinterpret_cast<List *>(product_of(columns, reinterpret_cast<Node *>(folded), most, product));
+    auto *over = reinterpret_cast<List *>(product_of(columns, as_node(folded), most, product));
     if (over == NIL)
         return NIL;
     List *keys = NIL;
@@ -359,10 +354,10 @@ static bool add_image(ColumnRanges *columns, const Question *question, int key, 
     List *keys = keys_over_product(columns, question, list_make1_int(key), list_make1(folded), &product);
     if (keys == NIL)
         return false;
-    const auto take = [](const Datum *value, const bool *isnull, void *all) {
-        add_copy(static_cast<Values *>(all), *value, *isnull);
-    };
-    evaluate_product(&product, question, keys, take, values);
+    pinned_as(question->settings->owner, [&] {
+        evaluate_product(&product, keys,
+                         [=](const Datum *value, const bool *null) { add_copy(values, *value, *null); });
+    });
     return true;
 }
 
@@ -394,21 +389,6 @@ bool share_columns(const Question *question, const List *folded) {
     return false;
 }
 
-namespace {
-struct Tuples {
-    const Question *question;
-    const int64 *strides;
-    KeyTuples *found;
-};
-} // namespace
-
-static void add_tuple(const Datum *values, const bool *nulls, void *context) {
-    auto *tuples = static_cast<const Tuples *>(context);
-    Places *places = &tuples->found->places;
-    places->at[places->n] = place_of_values(tuples->question, tuples->strides, tuples->found->keys, values, nulls);
-    places->n += places->at[places->n] >= 0;
-}
-
 static KeyTuples *tuples_of_keys(ColumnRanges *columns, const Question *question, List *keys, const List *folded) {
     List *expressions = NIL;
     ListCell *cell;
@@ -418,11 +398,17 @@ static KeyTuples *tuples_of_keys(ColumnRanges *columns, const Question *question
     List *over = keys_over_product(columns, question, keys, expressions, &product);
     if (over == NIL)
         return nullptr;
-    auto *found = static_cast<KeyTuples *>(palloc(sizeof(KeyTuples)));
+    auto *found = array_of<KeyTuples>(1);
     *found = {keys, no_places(product.size)};
-    Tuples tuples = {question, strides_of(question), found};
-    evaluate_product(&product, question, over, add_tuple, &tuples);
-    sort_places(&found->places);
+    const int64 *strides = strides_of(question);
+    Places *places = &found->places;
+    pinned_as(question->settings->owner, [&] {
+        evaluate_product(&product, over, [=](const Datum *values, const bool *nulls) {
+            places->at[places->n] = place_of_values(question, strides, keys, values, nulls);
+            places->n += places->at[places->n] >= 0;
+        });
+    });
+    sort_places(places);
     return found;
 }
 
@@ -491,8 +477,7 @@ bool derive_domain(ColumnRanges *columns, const Question *question, int key, Nod
     *domain = domain_of_values(spec.type, spec.collation, values.values, values.nulls, values.n);
     domain->derived = true;
     List *conditions = columns->narrowed == nullptr ? NIL : columns->narrowed->conjuncts;
-    domain->narrowed =
-        image && list_intersection(columns_of(folded), columns_of(reinterpret_cast<Node *>(conditions))) != NIL;
+    domain->narrowed = image && list_intersection(columns_of(folded), columns_of(as_node(conditions))) != NIL;
     return domain->count <= most_derived;
 }
 

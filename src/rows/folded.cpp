@@ -67,12 +67,10 @@ void fold_passed_rows(query::Leaf *leaf, ParamListInfo parameters) {
 
 void fold_leaf(query::Leaf *leaf, ParamListInfo parameters) {
     fold(&leaf->where, parameters);
-    ListCell *cell;
-    foreach (cell, query::joins_of(leaf->from))
-        fold(&lfirst_node(JoinExpr, cell)->quals, parameters);
+    for (auto *one : border::each<JoinExpr>(query::joins_of(leaf->from)))
+        fold(&one->quals, parameters);
     fold_all(leaf->filters, parameters);
-    foreach (cell, leaf->semi_joins) {
-        auto *semi = static_cast<query::SemiJoin *>(lfirst(cell));
+    for (auto *semi : border::each<query::SemiJoin>(leaf->semi_joins)) {
         fold(&semi->condition, parameters);
         fold(&semi->unless, parameters);
         fold_all(semi->present, parameters);

@@ -4,13 +4,13 @@
 #include "border/each.hpp"
 #include "border/hooks.hpp"
 #include "border/refuse.hpp"
-#include "border/scope.hpp"
 #include "catalog/foreign_part.hpp"
 #include "query/leaf_rows.hpp"
 #include "rows/canonical.hpp"
 #include "rows/partition_union.hpp"
 #include "rows/nodes.hpp"
-#include "rows/reader.hpp"
+#include "rows/pinned.hpp"
+#include "rows/may_read.hpp"
 
 namespace dp::rows {
 
@@ -155,7 +155,7 @@ static Facts facts_of(const Query *part, Oid leaf) {
     Facts facts = {NIL, NIL};
     ask_about(&facts, node_facts(), nullptr);
     Bitmapset *columns = nullptr;
-    pull_varattnos(reinterpret_cast<Node *>(part->targetList), 1, &columns);
+    pull_varattnos(as_node(part->targetList), 1, &columns);
     pull_varattnos(part->jointree->quals, 1, &columns);
     for (int i = bms_next_member(columns, -1); i >= 0; i = bms_next_member(columns, i)) {
         Var *column = query::column_of(1, leaf, nullptr, static_cast<AttrNumber>(i + FirstLowInvalidHeapAttributeNumber));
@@ -197,7 +197,7 @@ static bool is_sent(const Query *part) {
 // somebody's name or in somebody's currency is not, nor what may hold such (arrays, ranges).
 static bool has_foreign_keys(const Query *part) {
     for (auto *target : border::each<TargetEntry>(part->targetList)) {
-        if (target->ressortgroupref > 0 && !is_text_portable(exprType(reinterpret_cast<Node *>(target->expr))))
+        if (target->ressortgroupref > 0 && !is_text_portable(exprType(as_node(target->expr))))
             return true;
     }
     return false;
@@ -236,16 +236,14 @@ static void ask_for_nothing(Query *part, Oid leaf) {
 static ErrorData *try_leaf(const Question *question, const Query *statement, Oid leaf, const char **fault) {
     *fault = nullptr;
     return border::attempt([&] {
-        border::SettingsScope settings = border::SettingsScope::enter();
-        border::RoleScope role = border::RoleScope::enter(question->settings->owner);
-        border::PathScope path = border::PathScope::enter();
-        Query *part = over_leaf(statement, leaf);
-        *fault = not_sent(part);
-        if (*fault == nullptr)
-            ask_for_nothing(part, leaf);
-        path.leave();
-        role.leave();
-        settings.leave();
+        pinned_as(question->settings->owner, [&] {
+            border::PathScope path = border::PathScope::enter();
+            Query *part = over_leaf(statement, leaf);
+            *fault = not_sent(part);
+            if (*fault == nullptr)
+                ask_for_nothing(part, leaf);
+            path.leave();
+        });
     });
 }
 
@@ -259,8 +257,7 @@ static ErrorData *try_leaf(const Question *question, const Query *statement, Oid
             fault, catalog::server_name(leaf), catalog::qualified_name(leaf)));
 }
 
-// Tells whether a server is away, or takes too long.
-static bool is_away(int sqlstate) {
+bool is_about_a_server(int sqlstate) {
     return ERRCODE_TO_CATEGORY(sqlstate) == ERRCODE_CONNECTION_EXCEPTION ||
            ERRCODE_TO_CATEGORY(sqlstate) == ERRCODE_OPERATOR_INTERVENTION ||
            sqlstate == ERRCODE_FDW_UNABLE_TO_ESTABLISH_CONNECTION;
@@ -274,7 +271,7 @@ static bool is_away(int sqlstate) {
     const char *name = catalog::qualified_name(leaf), *server = catalog::server_name(leaf);
     ereport(LOG, (errmsg("partition %s on foreign server %s cannot be asked: %s", name, server, error->message),
                   error->detail == nullptr ? 0 : errdetail_internal("%s", error->detail)));
-    if (is_away(error->sqlerrcode))
+    if (is_about_a_server(error->sqlerrcode))
         refuse_with(ERRCODE_FDW_UNABLE_TO_ESTABLISH_CONNECTION,
                     psprintf("partition %s of %s cannot be reached", name, question->settings->relation_name),
                     psprintf("Ask again later. The controller finds out more by SELECT count(*) FROM %s.", name),

@@ -11,6 +11,10 @@ PlannedStmt *plan_remotely(Query *query);
 // Whether a plan fetches rows of a foreign table.
 bool fetches_rows(const PlannedStmt *plan);
 
+// Tells whether an SQLSTATE says that another server is away, goes, or was told to stop. No row decides about it. Its words may be
+// about rows all the same.
+bool is_about_a_server(int sqlstate);
+
 // Tells what a server must have in common with this one, as dp_rdr.is_other_node() wants it.
 const char *node_facts();
 

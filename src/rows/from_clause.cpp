@@ -36,7 +36,7 @@ static Node *as_inner(Node *node, void *context) {
             var->varno = var->varnosyn = foreach_current_index(cell) + 1;
             var->varlevelsup = 0;
         }
-    return reinterpret_cast<Node *>(var);
+    return as_node(var);
 }
 
 static Query *select_from_tested(const Question *question, const query::SemiJoin *semi, Node *condition,
@@ -59,7 +59,7 @@ static Node *semi_join(const Question *question, const query::SemiJoin *semi) {
     add_target(query, as_node(make_integer(1)));
     auto *link = makeNode(SubLink);
     link->subLinkType = EXISTS_SUBLINK;
-    link->subselect = reinterpret_cast<Node *>(query);
+    link->subselect = as_node(query);
     link->location = -1;
     Node *test = as_node(link);
     if (semi->negated)

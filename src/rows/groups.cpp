@@ -1,9 +1,9 @@
 #include "rows/groups.hpp"
 
 #include "border/refuse.hpp"
-#include "border/scope.hpp"
 #include "rows/canonical.hpp"
 #include "catalog/foreign_code.hpp"
+#include "rows/pinned.hpp"
 
 namespace dp::rows {
 
@@ -12,9 +12,9 @@ static KeyDomain empty_domain(Oid type, Oid collation, int capacity) {
     if (!OidIsValid(cache->cmp_proc) || !catalog::is_compiled(cache->cmp_proc))
         refuse_form(psprintf("type %s has no order, so it cannot be a group key", format_type_be(type)));
     KeyDomain domain = {};
-    domain.values = static_cast<Datum *>(palloc0(sizeof(Datum) * Max(capacity, 1)));
-    domain.nulls = static_cast<bool *>(palloc0(sizeof(bool) * Max(capacity, 1)));
-    domain.compare = static_cast<FmgrInfo *>(palloc0(sizeof(FmgrInfo)));
+    domain.values = zeroed<Datum>(Max(capacity, 1));
+    domain.nulls = zeroed<bool>(Max(capacity, 1));
+    domain.compare = zeroed<FmgrInfo>();
     fmgr_info_copy(domain.compare, &cache->cmp_proc_finfo, CurrentMemoryContext);
     domain.collation = collation;
     return domain;
@@ -48,7 +48,7 @@ static int compare_entries(const void *a, const void *b, void *context) {
 }
 
 static void sort_domain(KeyDomain *domain) {
-    auto *entries = static_cast<NullableDatum *>(palloc0(sizeof(NullableDatum) * Max(domain->count, 1)));
+    auto *entries = zeroed<NullableDatum>(Max(domain->count, 1));
     for (int i = 0; i < domain->count; i++)
         entries[i] = NullableDatum{domain->values[i], domain->nulls[i]};
     qsort_arg(entries, domain->count, sizeof(NullableDatum), compare_entries, domain);
@@ -93,16 +93,20 @@ KeyDomain declared_domain(ArrayType *groups, Oid type, int32 typmod, Oid collati
     return domain;
 }
 
+KeyDomain stored_domain(ArrayType *groups, Oid type, int32 typmod, Oid collation, const char *column_name) {
+    return pinned([&] { return declared_domain(groups, type, typmod, collation, column_name); });
+}
+
 ArrayType *canonical_groups(const KeyDomain &domain, Oid type) {
     Oid output;
     bool is_varlena;
     getTypeOutputInfo(type, &output, &is_varlena);
-    auto *texts = static_cast<Datum *>(palloc0(sizeof(Datum) * Max(domain.count, 1)));
-    border::SettingsScope scope = border::SettingsScope::enter();
-    for (int i = 0; i < domain.count; i++)
-        if (!domain.nulls[i])
-            texts[i] = CStringGetTextDatum(OidOutputFunctionCall(output, domain.values[i]));
-    scope.leave();
+    auto *texts = zeroed<Datum>(Max(domain.count, 1));
+    pinned([&] {
+        for (int i = 0; i < domain.count; i++)
+            if (!domain.nulls[i])
+                texts[i] = CStringGetTextDatum(OidOutputFunctionCall(output, domain.values[i]));
+    });
     int dimensions[1] = {domain.count}, lower_bounds[1] = {1};
     return construct_md_array(texts, domain.nulls, 1, dimensions, lower_bounds, TEXTOID, -1, false, TYPALIGN_INT);
 }

@@ -2,7 +2,8 @@
 
 #include "border/refuse.hpp"
 #include "rows/engine.hpp"
-#include "rows/reader.hpp"
+#include "rows/foreign_partitions.hpp"
+#include "rows/may_read.hpp"
 
 namespace dp::rows {
 
@@ -18,14 +19,6 @@ static bool lacks_resources(int sqlstate) {
            ERRCODE_TO_CATEGORY(sqlstate) == ERRCODE_CONNECTION_EXCEPTION ||
            ERRCODE_TO_CATEGORY(sqlstate) == ERRCODE_SYSTEM_ERROR || sqlstate == ERRCODE_T_R_DEADLOCK_DETECTED ||
            sqlstate == ERRCODE_LOCK_NOT_AVAILABLE;
-}
-
-// Tells whether an SQLSTATE says that another server is away, goes, or was told to stop. No row decides about it. Its words may be
-// about rows all the same.
-static bool is_about_a_server(int sqlstate) {
-    return ERRCODE_TO_CATEGORY(sqlstate) == ERRCODE_CONNECTION_EXCEPTION ||
-           ERRCODE_TO_CATEGORY(sqlstate) == ERRCODE_OPERATOR_INTERVENTION ||
-           sqlstate == ERRCODE_FDW_UNABLE_TO_ESTABLISH_CONNECTION;
 }
 
 // Tells whether another server's error is about a name in the statement: not there, or not for the owner. It comes before any row.

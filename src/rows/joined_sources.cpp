@@ -10,6 +10,7 @@
 #include "query/from.hpp"
 #include "query/leaf_rows.hpp"
 #include "query/limits.hpp"
+#include "rows/nodes.hpp"
 #include "rows/public_values.hpp"
 #include "rows/people_sources.hpp"
 #include "rows/unit_links.hpp"
@@ -138,11 +139,11 @@ static int64 count_equal(const query::Linked &source, int n, const AttrNumber *c
         if (count->source == source.source && bms_equal(count->columns, of))
             return count->rows;
     }
-    auto *distinct = static_cast<AttrNumber *>(palloc(sizeof(AttrNumber) * n));
+    auto *distinct = array_of<AttrNumber>(n);
     int ndistinct = 0;
     for (int column = -1; (column = bms_next_member(of, column)) >= 0;)
         distinct[ndistinct++] = static_cast<AttrNumber>(column);
-    auto *count = static_cast<Count *>(palloc(sizeof(Count)));
+    auto *count = array_of<Count>(1);
     *count = Count{source.source, of,
                    largest_multiplicity(counts->reading, *source.source, ndistinct, distinct, false)};
     counts->known = lappend(counts->known, count);
@@ -168,7 +169,7 @@ static void check_semi_join(const Question *question, int number, const query::L
     if (semi->nsources == 1 && linked[semi->source].path == nullptr)
         return;
     const int n = leaf->njoined + semi->nsources;
-    auto *all = static_cast<query::Linked *>(palloc(sizeof(query::Linked) * n));
+    auto *all = array_of<query::Linked>(n);
     memcpy(all, linked, sizeof(query::Linked) * leaf->njoined);
     memcpy(all + leaf->njoined, linked + semi->source, sizeof(query::Linked) * semi->nsources);
     for (int i = 0; i < n; i++)
@@ -189,11 +190,11 @@ static void check_semi_joins(const Question *question, const query::Linked *link
 }
 
 Units *joined_units(const Question *question, const catalog::Reading *reading) {
-    auto *counts = static_cast<Counts *>(palloc0(sizeof(Counts)));
+    auto *counts = zeroed<Counts>();
     counts->reading = reading;
     const query::Leaf *leaf = question->leaf;
     const int n = leaf->njoined;
-    auto *linked = static_cast<query::Linked *>(palloc0(sizeof(query::Linked) * question->nsources));
+    auto *linked = zeroed<query::Linked>(question->nsources);
     for (int i = 0; i < question->nsources; i++) {
         const Source &source = question->sources[i];
         linked[i].source = source.source;
@@ -282,8 +283,7 @@ static int count_comparisons(Node *condition) {
 }
 
 static int count_all_comparisons(const Question *question) {
-    int n = count_comparisons(question->where) +
-            count_comparisons(reinterpret_cast<Node *>(query::conditions_of(question->from)));
+    int n = count_comparisons(question->where) + count_comparisons(as_node(query::conditions_of(question->from)));
     for (auto *one : border::each<const query::SemiJoin>(question->semi_joins))
         n += count_comparisons(one->condition);
     return n;

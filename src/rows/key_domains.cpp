@@ -1,6 +1,5 @@
 #include "rows/key_domains.hpp"
 
-#include "border/scope.hpp"
 #include "catalog/settings.hpp"
 #include "rows/expression_groups.hpp"
 #include "rows/groups.hpp"
@@ -8,17 +7,12 @@
 #include "rows/nodes.hpp"
 #include "rows/people_sources.hpp"
 #include "rows/public_values.hpp"
-#include "rows/visible_groups.hpp"
+#include "rows/listed_values.hpp"
+#include "rows/pinned.hpp"
+#include "border/each.hpp"
+#include "border/refuse.hpp"
 
 namespace dp::rows {
-
-// The texts were stored under pinned settings and are read under the same ones: what they mean is not the caller's to choose.
-static KeyDomain stored_domain(ArrayType *declared, const query::Key *spec, const char *name) {
-    border::SettingsScope scope = border::SettingsScope::enter();
-    KeyDomain domain = declared_domain(declared, spec->type, spec->typmod, spec->collation, name);
-    scope.leave();
-    return domain;
-}
 
 // Its values are nobody's secret. More than an answer may have groups are discovered, like those that nobody declared.
 static bool read_public_domain(const catalog::Reading &reading, const Question *question, AttrNumber column,
@@ -34,8 +28,8 @@ static bool read_people_domain(const Question *question, Node *folded, KeyDomain
     if (source == nullptr || source->people == nullptr || !groups_of_people(source->people, column->varattno, domain))
         return false;
     if (source->source->nullable && domain->find(Datum(0), true) < 0) {
-        auto *values = static_cast<Datum *>(palloc0(sizeof(Datum) * (domain->count + 1)));
-        auto *nulls = static_cast<bool *>(palloc0(sizeof(bool) * (domain->count + 1)));
+        auto *values = zeroed<Datum>(domain->count + 1);
+        auto *nulls = zeroed<bool>(domain->count + 1);
         memcpy(values, domain->values, sizeof(Datum) * domain->count);
         memcpy(nulls, domain->nulls, sizeof(bool) * domain->count);
         nulls[domain->count++] = true;
@@ -62,12 +56,69 @@ bool read_domain(const catalog::Reading &reading, Question *question, int key, C
     const char *name = column_name(question, column);
     ArrayType *declared = catalog::column_groups(reading, relation_of(question, column), name);
     if (declared != nullptr)
-        question->domains[key] = stored_domain(declared, spec, name);
+        question->domains[key] = stored_domain(declared, spec->type, spec->typmod, spec->collation, name);
     else if (has_type_domain(spec->type))
         question->domains[key] = type_domain(spec->type, spec->collation, is_nullable(question, column));
     else
         return derive_domain(columns, question, key, folded, &question->domains[key]);
     return true;
+}
+
+// ---- which are shown -------------------------------------------------------------------------------------------------
+
+// The conjuncts of WHERE, at any depth of AND, that mention keys and no other column, over these. One without any column hides no
+// group: WHERE false asks for the columns of an answer.
+static List *conditions_on_keys(const Question *question, const List *keys) {
+    List *conditions = NIL;
+    for (auto *conjunct : border::each<Node>(conjuncts_of(question->where))) {
+        bool others;
+        Node *condition = over_listed(conjunct, keys, &others);
+        bool decides = !others && contain_var_clause(condition);
+        for (auto *met : border::each<const Var>(pull_var_clause(condition, 0)))
+            decides = decides && is_of_value(conjunct, static_cast<Node *>(list_nth(keys, met->varattno - 1)));
+        if (decides)
+            conditions = lappend(conditions, condition);
+    }
+    return conditions;
+}
+
+// The groups for which the conditions hold. As in the internal statement, FALSE and NULL exclude.
+static int keep_groups(const Question *question, const List *keys, List *conditions, int64 *kept) {
+    auto *listed = array_of<Listed>(list_length(keys));
+    for (int i = 0; i < list_length(keys); i++)
+        listed[i] = {question->domains[i].count, question->domains[i].values, question->domains[i].nulls};
+    Trial trial = begin_trial(keys);
+    trial.test = ExecPrepareQual(conditions, trial.state);
+    int n = 0;
+    for (int group = 0; group < question->ngroups; group++) {
+        CHECK_FOR_INTERRUPTS();
+        const int64 place = place_of_group(question, group);
+        set_place(trial, listed, place);
+        if (ExecQual(trial.test, GetPerTupleExprContext(trial.state)))
+            kept[n++] = place;
+        ResetPerTupleExprContext(trial.state);
+    }
+    end_trial(trial);
+    return n;
+}
+
+void choose_shown(Question *question) {
+    const List *keys = keys_of(question);
+    List *conditions = conditions_on_keys(question, keys);
+    if (keys == NIL || (conditions == NIL && question->places == nullptr))
+        return;
+    // Where conditions would take too long the list stays as it is: that says nothing about rows either.
+    if (question->places == nullptr &&
+        question->ngroups * query::time_of_group(question->where_cost) > query::longest_derivation)
+        return;
+    auto *kept = array_of<int64>(question->ngroups + 1);
+    question->ngroups =
+        pinned_as(question->settings->owner, [&] { return keep_groups(question, keys, conditions, kept); });
+    question->places = kept;
+    if (question->ngroups == 0 && !question->groups_only)
+        refuse_value("the conditions exclude every declared group: nothing private would be answered",
+                     "The groups of a column are those that the controller declared with "
+                     "dp_set_groups(); of a boolean or enum column all values.");
 }
 
 // ---- of a sub-SELECT with rows of units ------------------------------------------------------------------------------

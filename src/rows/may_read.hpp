@@ -52,4 +52,12 @@ public:
     explicit OwnRows(const Question *question);
 };
 
+// This process is a keeper, which reads for analysts, for the rest of its life.
+void become_keeper();
+bool is_keeper();
+
+// Checks who may read private rows: a keeper for analysts, and the table's owner in a call of their own. Called wherever a statement
+// over a protected table is about to be planned (architecture.md, 3.8). Raises XX000, and aborts where assertions are on.
+void check_reader(const Question *question);
+
 } // namespace dp::rows

@@ -14,4 +14,8 @@ void check_joint(const Question *question);
 void find_sensitivities(const catalog::Reading &reading, Question *question);
 void find_decimals(Question *question);
 
+// Sets the noise that a prepared question is answered with. Until then it is clipped as for Laplace noise, which is right
+// for any; from here on D_j and the clip are those of max_rows_per_group where that says something (9.14).
+void set_mechanism(const catalog::Reading &reading, Question *question, privacy::Mechanism mechanism);
+
 } // namespace dp::rows

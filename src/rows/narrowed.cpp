@@ -2,13 +2,15 @@
 
 #include "border/each.hpp"
 #include "border/refuse.hpp"
-#include "border/scope.hpp"
+#include "border/listed.hpp"
 #include "border/versions.hpp"
 #include "border/walk.hpp"
 #include "query/exists.hpp"
 #include "rows/canonical.hpp"
 #include "rows/groups.hpp"
+#include "rows/nodes.hpp"
 #include "rows/people_sources.hpp"
+#include "rows/sums.hpp"
 #include "rows/texts.hpp"
 
 namespace dp::rows {
@@ -27,7 +29,7 @@ static bool looks_into(Node *node, void *x) {
         return false;
     if (equal(node, x))
         return true;
-    if (IsA(node, NullTest) && equal(bare(reinterpret_cast<Node *>(castNode(NullTest, node)->arg)), x))
+    if (IsA(node, NullTest) && equal(bare(as_node(castNode(NullTest, node)->arg)), x))
         return false;
     const bool call = IsA(node, OpExpr) || IsA(node, DistinctExpr);
     if (!call && !IsA(node, ScalarArrayOpExpr))
@@ -35,9 +37,8 @@ static bool looks_into(Node *node, void *x) {
     const Oid operation = call ? reinterpret_cast<OpExpr *>(node)->opno : castNode(ScalarArrayOpExpr, node)->opno;
     const Oid type = exprType(static_cast<Node *>(x)), negator = get_negator(operation);
     const bool compares = strategy_of(operation, type) != 0 || (OidIsValid(negator) && strategy_of(negator, type) != 0);
-    ListCell *cell;
-    foreach (cell, call ? reinterpret_cast<OpExpr *>(node)->args : castNode(ScalarArrayOpExpr, node)->args) {
-        auto *argument = static_cast<Node *>(lfirst(cell));
+    for (auto *argument :
+         border::each<Node>(call ? reinterpret_cast<OpExpr *>(node)->args : castNode(ScalarArrayOpExpr, node)->args)) {
         if (!(compares && equal(bare(argument), x)) && looks_into(argument, x))
             return true;
     }
@@ -48,34 +49,13 @@ bool is_of_value(Node *condition, Node *x) {
     return !may_differ(exprType(x)) || !looks_into(condition, x);
 }
 
-namespace {
-struct Columns {
-    const List *known; // Var *
-    bool any, others;
-};
-} // namespace
-
-static bool see_columns(Node *node, void *context) {
-    auto *columns = static_cast<Columns *>(context);
-    if (node == nullptr)
-        return false;
-    if (!IsA(node, Var))
-        return border::walk_expression(node, see_columns, context);
-    columns->any = true;
-    columns->others = columns->others || !list_member(columns->known, node);
-    return columns->others;
-}
-
 List *conditions_over(const Question *question, const List *columns) {
     List *found = NIL;
-    ListCell *cell, *column;
-    foreach (cell, conjuncts_of(question->where)) {
-        auto *condition = static_cast<Node *>(lfirst(cell));
-        Columns seen = {columns, false, false};
-        (void)see_columns(condition, &seen);
-        bool of_values = seen.any && !seen.others;
-        foreach (column, columns)
-            of_values = of_values && is_of_value(condition, static_cast<Node *>(lfirst(column)));
+    for (auto *condition : border::each<Node>(conjuncts_of(question->where))) {
+        const List *seen = pull_var_clause(condition, 0);
+        bool of_values = seen != NIL && list_difference(seen, columns) == NIL;
+        for (auto *column : border::each<Node>(columns))
+            of_values = of_values && is_of_value(condition, column);
         if (of_values)
             found = lappend(found, condition);
     }
@@ -94,14 +74,9 @@ static bool as_key(Oid of, const Const *constant, Datum *value) {
     *value = constant->constvalue;
     if (type == other || (is_text(type) && is_text(other)))
         return true;
-    const int64 number = other == INT2OID   ? DatumGetInt16(*value)
-                         : other == INT4OID ? DatumGetInt32(*value)
-                                            : DatumGetInt64(*value);
-    *value = type == INT2OID   ? Int16GetDatum(static_cast<int16>(number))
-             : type == INT4OID ? Int32GetDatum(static_cast<int32>(number))
-                               : Int64GetDatum(number);
-    return type == INT8OID || (type == INT4OID && number == static_cast<int32>(number)) ||
-           (type == INT2OID && number == static_cast<int16>(number));
+    const int64 number = integer_value(value_kind(other), *value);
+    *value = value_of_integer(type, number);
+    return integer_value(value_kind(type), *value) == number;
 }
 
 static bool is_convertible(Oid key, Oid constant) {
@@ -120,11 +95,10 @@ struct Named {
 // Adds the values that a condition leaves of the key; false: it leaves others.
 static bool find_named(Node *condition, Named *named) {
     check_stack_depth();
-    ListCell *cell;
     if (IsA(condition, BoolExpr)) {
         const bool any = castNode(BoolExpr, condition)->boolop == OR_EXPR;
-        foreach (cell, any ? castNode(BoolExpr, condition)->args : NIL)
-            if (!find_named(static_cast<Node *>(lfirst(cell)), named))
+        for (auto *one : border::each<Node>(any ? castNode(BoolExpr, condition)->args : NIL))
+            if (!find_named(one, named))
                 return false;
         return any;
     }
@@ -134,20 +108,19 @@ static bool find_named(Node *condition, Named *named) {
         strategy_of(named->equality, named->type) != BTEqualStrategyNumber)
         return false;
     List *constants = constants_of(comparison);
-    foreach (cell, constants)
-        if (!is_convertible(named->type, lfirst_node(Const, cell)->consttype))
+    for (auto *one : border::each<Const>(constants))
+        if (!is_convertible(named->type, one->consttype))
             return false;
     named->values = list_concat(named->values, constants);
     return true;
 }
 
 static void fill_named(const Named &named, int32 typmod, KeyDomain *domain) {
-    auto *values = static_cast<Datum *>(palloc(sizeof(Datum) * (list_length(named.values) + 1)));
-    auto *nulls = static_cast<bool *>(palloc0(sizeof(bool) * (list_length(named.values) + 1)));
+    auto *values = array_of<Datum>(list_length(named.values) + 1);
+    auto *nulls = zeroed<bool>(list_length(named.values) + 1);
     int n = 0;
-    ListCell *cell;
-    foreach (cell, named.values) {
-        bool isnull = !as_key(named.type, lfirst_node(Const, cell), &values[n]);
+    for (auto *one : border::each<Const>(named.values)) {
+        bool isnull = !as_key(named.type, one, &values[n]);
         if (!isnull && has_spelling(named.type))
             values[n] = canonical_value(named.type, typmod, values[n], &isnull);
         n += isnull ? 0 : 1; // equal to no row's key
@@ -161,10 +134,9 @@ bool named_groups(const Narrowed *narrowed, const Question *question, int key, N
     const bool known = has_spelling(spec.type) || getBaseType(spec.type) == INTERVALOID;
     if (narrowed == nullptr || !known || (OidIsValid(spec.collation) && !get_collation_isdeterministic(spec.collation)))
         return false;
-    ListCell *cell;
-    foreach (cell, narrowed->conjuncts) {
+    for (auto *one : border::each<Node>(narrowed->conjuncts)) {
         Named named = {spec.type, spec.collation, spec.clause->eqop, bare(folded), NIL};
-        if (!find_named(static_cast<Node *>(lfirst(cell)), &named))
+        if (!find_named(one, &named))
             continue;
         fill_named(named, spec.typmod, domain);
         if (domain->count > max_coordinates)
@@ -241,16 +213,15 @@ static const char *some_of(ArrayType *groups) {
     bool *nulls;
     int n;
     deconstruct_array(groups, TEXTOID, -1, false, TYPALIGN_INT, &texts, &nulls, &n);
-    const char *some = "";
-    for (int i = 0; i < Min(n, most); i++)
-        some = psprintf("%s%s%s", some, i > 0 ? ", " : "", nulls[i] ? "NULL" : TextDatumGetCString(texts[i]));
+    const char *some =
+        border::listed(0, Min(n, most), [&](int i) { return nulls[i] ? "NULL" : TextDatumGetCString(texts[i]); });
     return shortened(psprintf("%s%s", some, n > most ? ", ..." : ""));
 }
 
 // Says that a condition leaves none of the declared groups of a column; null: it leaves some, or nobody declared any.
 static const char *beyond_groups(const ColumnRanges *columns, Node *condition, Var *column) {
     const Oid equality = lookup_type_cache(column->vartype, TYPECACHE_EQ_OPR)->eq_opr;
-    Named named = {column->vartype, column->varcollid, equality, reinterpret_cast<Node *>(column), NIL};
+    Named named = {column->vartype, column->varcollid, equality, as_node(column), NIL};
     const AttrNumber number = query::column_number(column);
     const char *name = column_name(columns->question, number);
     if (!has_spelling(column->vartype) || !find_named(condition, &named))
@@ -258,9 +229,7 @@ static const char *beyond_groups(const ColumnRanges *columns, Node *condition, V
     ArrayType *groups = catalog::column_groups(*columns->reading, relation_of(columns->question, number), name);
     if (groups == nullptr)
         return nullptr;
-    border::SettingsScope scope = border::SettingsScope::enter();
-    const KeyDomain declared = declared_domain(groups, column->vartype, column->vartypmod, column->varcollid, name);
-    scope.leave();
+    const KeyDomain declared = stored_domain(groups, column->vartype, column->vartypmod, column->varcollid, name);
     KeyDomain asked;
     fill_named(named, column->vartypmod, &asked);
     for (int i = 0; i < asked.count; i++)
@@ -294,7 +263,7 @@ static const char *beyond_condition(ColumnRanges *columns, Node *condition) {
     const char *text = nullptr;
     for (auto *conjunct : border::each<Node>(narrowed->conjuncts))
         for (auto *column : border::each<Var>(pull_var_clause(conjunct, 0)))
-            if (text == nullptr && is_declared_of(columns->question, reinterpret_cast<Node *>(column)))
+            if (text == nullptr && is_declared_of(columns->question, as_node(column)))
                 text = beyond_groups(columns, conjunct, column);
     for (int i = 0; i < narrowed->ncompared && text == nullptr; i++)
         if (is_declared_of(columns->question, narrowed->compared[i].expression))

@@ -27,7 +27,7 @@ void add_to_from(Query *query, RangeTblEntry *entry) {
 Node *entry_ref(int varno) {
     auto *ref = makeNode(RangeTblRef);
     ref->rtindex = varno;
-    return reinterpret_cast<Node *>(ref);
+    return as_node(ref);
 }
 
 RangeTblEntry *no_entry(const char *name) {
@@ -126,7 +126,7 @@ Node *truth_test(Node *node, BoolTestType type) {
     test->arg = reinterpret_cast<Expr *>(node);
     test->booltesttype = type;
     test->location = -1;
-    return reinterpret_cast<Node *>(test);
+    return as_node(test);
 }
 
 Node *null_test(Node *node, NullTestType type) {
@@ -134,7 +134,7 @@ Node *null_test(Node *node, NullTestType type) {
     test->arg = reinterpret_cast<Expr *>(node);
     test->nulltesttype = type;
     test->location = -1;
-    return reinterpret_cast<Node *>(test);
+    return as_node(test);
 }
 
 Node *another(Node *node) {
@@ -151,10 +151,10 @@ Node *value_where(Node *condition, Node *value, Node *otherwise) {
     choice->casecollid = exprCollation(value);
     choice->args = list_make1(when);
     if (otherwise == nullptr)
-        otherwise = reinterpret_cast<Node *>(makeNullConst(choice->casetype, exprTypmod(value), choice->casecollid));
+        otherwise = as_node(makeNullConst(choice->casetype, exprTypmod(value), choice->casecollid));
     choice->defresult = reinterpret_cast<Expr *>(otherwise);
     choice->location = -1;
-    return reinterpret_cast<Node *>(choice);
+    return as_node(choice);
 }
 
 Node *coalesced(Node *value, Const *otherwise) {

@@ -6,11 +6,11 @@ namespace dp::rows {
 
 // Returns the path of the table that it is: by the columns of the unit that it shows, under the names that they have there.
 static catalog::UnitPath *path_of_people(const Question *people) {
-    auto *path = static_cast<catalog::UnitPath *>(palloc(sizeof(catalog::UnitPath)));
+    auto *path = array_of<catalog::UnitPath>(1);
     *path = *people->units->path;
     path->relation = InvalidOid;
     path->parent = nullptr;
-    path->columns = static_cast<AttrNumber *>(palloc(sizeof(AttrNumber) * path->ncolumns));
+    path->columns = array_of<AttrNumber>(path->ncolumns);
     for (int i = 0; i < path->ncolumns; i++)
         path->columns[i] = static_cast<AttrNumber>(list_nth_int(people->leaf->per_unit->unit, i));
     path->keyed = people->per_unit->grouped == NIL;
@@ -27,7 +27,7 @@ void open_people(const catalog::Reading &reading, Question *question, int number
     if (!people->units->path->direct)
         elog(ERROR, "a sub-SELECT with rows of units has no unit");
     source->people = people;
-    source->settings = static_cast<catalog::Settings *>(palloc(sizeof(catalog::Settings)));
+    source->settings = array_of<catalog::Settings>(1);
     *source->settings = *people->settings;
     source->settings->unit = path_of_people(people);
     source->settings->filter = nullptr;

@@ -68,11 +68,11 @@ static Node *moved(Node *node, void *context) {
         var->varattno = var->varattnosyn = get_attnum(move->leaf, get_attname(move->table, var->varattno, false));
         if (var->varattno == InvalidAttrNumber)
             elog(ERROR, "a partition lacks a column of its table");
-        return reinterpret_cast<Node *>(var);
+        return as_node(var);
     }
     Node *result = border::mutate_expression(node, moved, context);
     if (move->sent && IsA(result, BooleanTest))
-        return plain_test(castNode(BooleanTest, result), reinterpret_cast<Node *>(castNode(BooleanTest, result)->arg));
+        return plain_test(castNode(BooleanTest, result), as_node(castNode(BooleanTest, result)->arg));
     if (move->sent && IsA(result, CoalesceExpr)) {
         Node *plain = plain_coalesce(castNode(CoalesceExpr, result));
         return plain == nullptr ? result : plain;
@@ -83,7 +83,7 @@ static Node *moved(Node *node, void *context) {
 Query *over_leaf(const Query *query, Oid leaf) {
     Move move = {linitial_node(RangeTblEntry, query->rtable)->relid, leaf, catalog::is_foreign_table(leaf)};
     Query *part = make_aggregation(relation_entry(leaf, false), moved(query->jointree->quals, &move));
-    part->targetList = reinterpret_cast<List *>(moved(reinterpret_cast<Node *>(query->targetList), &move));
+    part->targetList = reinterpret_cast<List *>(moved(as_node(query->targetList), &move));
     part->groupClause = static_cast<List *>(copyObject(query->groupClause));
     return part;
 }
@@ -100,7 +100,7 @@ static bool is_refuted(const Query *query, Oid leaf) {
     Relation table = table_open(leaf, NoLock);
     auto *bounds = static_cast<List *>(copyObject(RelationGetPartitionQual(table)));
     table_close(table, NoLock);
-    auto *known = eval_const_expressions(nullptr, reinterpret_cast<Node *>(make_ands_explicit(bounds)));
+    auto *known = eval_const_expressions(nullptr, as_node(make_ands_explicit(bounds)));
     return predicate_refuted_by(make_ands_implicit(canonicalize_qual(reinterpret_cast<Expr *>(known), true)),
                                 make_ands_implicit(canonicalize_qual(where, false)), false);
 }
@@ -108,16 +108,15 @@ static bool is_refuted(const Query *query, Oid leaf) {
 List *leaves_to_read(const Query *query, const List *parts) {
     List *leaves = NIL;
     Oid last = InvalidOid;
-    ListCell *cell;
-    foreach (cell, parts) {
+    for (Oid oid : border::each_oid(parts)) {
         CHECK_FOR_INTERRUPTS();
-        if (get_rel_relkind(lfirst_oid(cell)) == RELKIND_PARTITIONED_TABLE)
+        if (get_rel_relkind(oid) == RELKIND_PARTITIONED_TABLE)
             continue;
         // One is read even if WHERE refutes all: it gives the sums of no rows. Rather one of our own.
         if (!OidIsValid(last) || catalog::is_foreign_table(last))
-            last = lfirst_oid(cell);
-        if (!is_refuted(query, lfirst_oid(cell)))
-            leaves = lappend_oid(leaves, lfirst_oid(cell));
+            last = oid;
+        if (!is_refuted(query, oid))
+            leaves = lappend_oid(leaves, oid);
     }
     return leaves == NIL ? list_make1_oid(last) : leaves;
 }
@@ -143,7 +142,7 @@ static Node *union_of(const Query *first, int begin, int end) {
         both->colTypmods = lappend_int(both->colTypmods, column->vartypmod);
         both->colCollations = lappend_oid(both->colCollations, column->varcollid);
     }
-    return reinterpret_cast<Node *>(both);
+    return as_node(both);
 }
 
 // SELECT ... UNION ALL SELECT ...
@@ -156,7 +155,7 @@ static Query *one_after_the_other(List *queries) {
         all->rtable = lappend(all->rtable, subquery_entry(one, "leaf"));
     all->setOperations = union_of(first, 0, list_length(queries));
     for (int i = 0; i < list_length(first->targetList); i++)
-        add_target(all, reinterpret_cast<Node *>(column_of(first, i)));
+        add_target(all, as_node(column_of(first, i)));
     return all;
 }
 
@@ -175,16 +174,15 @@ static Node *total_of(Var *column) {
 
 Query *over_leaves(const Query *query, const List *parts) {
     List *queries = NIL;
-    ListCell *cell;
-    foreach (cell, leaves_to_read(query, parts))
-        queries = lappend(queries, over_leaf(query, lfirst_oid(cell)));
+    for (Oid oid : border::each_oid(leaves_to_read(query, parts)))
+        queries = lappend(queries, over_leaf(query, oid));
     Query *all = one_after_the_other(queries);
     Query *total = make_aggregation(subquery_entry(all, "leaves"), nullptr);
     for (int i = 0; i < list_length(query->targetList); i++) {
         auto *target = list_nth_node(TargetEntry, query->targetList, i);
         Var *column = column_of(all, i);
         bool is_key = target->ressortgroupref > 0;
-        add_target(total, is_key ? reinterpret_cast<Node *>(column) : total_of(column));
+        add_target(total, is_key ? as_node(column) : total_of(column));
         llast_node(TargetEntry, total->targetList)->ressortgroupref = target->ressortgroupref;
     }
     total->groupClause = static_cast<List *>(copyObject(query->groupClause));

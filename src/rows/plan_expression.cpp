@@ -5,6 +5,7 @@
 #include "query/leaf_rows.hpp"
 #include "query/constants.hpp"
 #include "query/exists.hpp"
+#include "rows/nodes.hpp"
 extern "C" {
 #include <catalog/pg_operator.h>
 }
@@ -165,11 +166,11 @@ static void add_cast(const query::Leaf *leaf, Node *cast, Node *argument, int32 
 
 static void add_function(const query::Leaf *leaf, FuncExpr *call, plan::Expression *into) {
     int32 modifier = -1;
-    (void)exprIsLengthCoercion(reinterpret_cast<Node *>(call), &modifier);
+    (void)exprIsLengthCoercion(as_node(call), &modifier);
     const bool is_cast =
         call->funcformat == COERCE_EXPLICIT_CAST || call->funcformat == COERCE_IMPLICIT_CAST;
     if (is_cast && call->funcid < FirstUnpinnedObjectId)
-        return add_cast(leaf, reinterpret_cast<Node *>(call), static_cast<Node *>(linitial(call->args)), modifier, into);
+        return add_cast(leaf, as_node(call), static_cast<Node *>(linitial(call->args)), modifier, into);
     const uint32 n = add_all(leaf, call->args, into);
     add(into, {plan::Op::call, n, call->funcvariadic, "", name_of_function(call->funcid),
                name_of_collation(call->inputcollid)});
@@ -185,13 +186,12 @@ static void add_logic(const query::Leaf *leaf, const BoolExpr *expression, plan:
 
 static void add_choice(const query::Leaf *leaf, const CaseExpr *choice, plan::Expression *into) {
     if (choice->arg != nullptr)
-        add_expression(leaf, reinterpret_cast<Node *>(choice->arg), into);
-    ListCell *cell;
-    foreach (cell, choice->args) {
-        add_expression(leaf, reinterpret_cast<Node *>(lfirst_node(CaseWhen, cell)->expr), into);
-        add_expression(leaf, reinterpret_cast<Node *>(lfirst_node(CaseWhen, cell)->result), into);
+        add_expression(leaf, as_node(choice->arg), into);
+    for (auto *one : border::each<CaseWhen>(choice->args)) {
+        add_expression(leaf, as_node(one->expr), into);
+        add_expression(leaf, as_node(one->result), into);
     }
-    add_expression(leaf, reinterpret_cast<Node *>(choice->defresult), into);
+    add_expression(leaf, as_node(choice->defresult), into);
     add(into, {plan::Op::choice, static_cast<uint32>(list_length(choice->args)), choice->arg != nullptr});
 }
 
@@ -226,8 +226,8 @@ static bool is_of_sub_select(const query::Leaf *leaf, const BooleanTest *test) {
 
 static void add_truth(const query::Leaf *leaf, const BooleanTest *test, plan::Expression *into) {
     if (!is_of_sub_select(leaf, test))
-        return add_test(leaf, reinterpret_cast<Node *>(test->arg), number_of_test(test->booltesttype), into);
-    add_expression(leaf, reinterpret_cast<Node *>(test->arg), into);
+        return add_test(leaf, as_node(test->arg), number_of_test(test->booltesttype), into);
+    add_expression(leaf, as_node(test->arg), into);
     if (test->booltesttype != IS_TRUE)
         add(into, {plan::Op::negation});
 }
@@ -258,10 +258,10 @@ void add_expression(const query::Leaf *leaf, Node *node, plan::Expression *into)
         return add_constant(castNode(Const, node), into);
     case T_RelabelType: {
         auto *cast = castNode(RelabelType, node);
-        return add_cast(leaf, node, reinterpret_cast<Node *>(cast->arg), cast->resulttypmod, into);
+        return add_cast(leaf, node, as_node(cast->arg), cast->resulttypmod, into);
     }
     case T_CoerceViaIO:
-        return add_cast(leaf, node, reinterpret_cast<Node *>(castNode(CoerceViaIO, node)->arg), -1, into);
+        return add_cast(leaf, node, as_node(castNode(CoerceViaIO, node)->arg), -1, into);
     case T_FuncExpr:
         return add_function(leaf, castNode(FuncExpr, node), into);
     case T_OpExpr:
@@ -275,7 +275,7 @@ void add_expression(const query::Leaf *leaf, Node *node, plan::Expression *into)
     case T_BoolExpr:
         return add_logic(leaf, castNode(BoolExpr, node), into);
     case T_NullTest:
-        return add_test(leaf, reinterpret_cast<Node *>(castNode(NullTest, node)->arg),
+        return add_test(leaf, as_node(castNode(NullTest, node)->arg),
                         castNode(NullTest, node)->nulltesttype == IS_NULL ? plan::is_null : plan::is_not_null, into);
     case T_BooleanTest:
         return add_truth(leaf, castNode(BooleanTest, node), into);
@@ -304,7 +304,7 @@ static void add_condition(const query::Leaf *leaf, Node *condition, plan::Expres
     auto *test = reinterpret_cast<BooleanTest *>(condition);
     if (!IsA(test, BooleanTest) || !is_of_sub_select(leaf, test))
         return add_expression(leaf, condition, into);
-    add_test(leaf, reinterpret_cast<Node *>(test->arg), number_of_test(test->booltesttype), into);
+    add_test(leaf, as_node(test->arg), number_of_test(test->booltesttype), into);
 }
 
 void add_where(const query::Leaf *leaf, Node *where, plan::Expression *into) {

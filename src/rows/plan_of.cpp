@@ -11,6 +11,8 @@
 #include "query/aggregate_table.hpp"
 #include "query/grammar.hpp"
 #include "query/asked_limits.hpp"
+#include "rows/nodes.hpp"
+#include "rows/arrays.hpp"
 #include "rows/plan_expression.hpp"
 
 namespace dp::rows {
@@ -80,7 +82,7 @@ struct Placed {
 } // namespace
 
 static Placed placed(const query::Leaf *leaf, query::SemiJoin *semi, ParamListInfo parameters) {
-    auto *alone = static_cast<query::Leaf *>(palloc(sizeof(query::Leaf)));
+    auto *alone = array_of<query::Leaf>(1);
     *alone = *leaf;
     alone->nsources = leaf->njoined + semi->nsources;
     memcpy(alone->sources + leaf->njoined, leaf->sources + semi->source, sizeof(query::Source) * semi->nsources);
@@ -102,7 +104,7 @@ void order_exists(query::Leaf *leaf, ParamListInfo parameters) {
     if (n < 2)
         return;
     border::SettingsScope settings = border::SettingsScope::enter();
-    auto *all = static_cast<Placed *>(palloc(sizeof(Placed) * n));
+    auto *all = array_of<Placed>(n);
     for (int i = 0; i < n; i++)
         all[i] = placed(leaf, static_cast<query::SemiJoin *>(list_nth(leaf->semi_joins, i)), parameters);
     settings.leave();
@@ -156,8 +158,8 @@ static void add_aggregate(const query::Leaf *leaf, const Aggref *call, plan::Agg
     });
     into->distinct = call->aggdistinct != NIL;
     if (call->args != NIL)
-        add_expression(leaf, reinterpret_cast<Node *>(linitial_node(TargetEntry, call->args)->expr), &into->argument);
-    add_or_nothing(leaf, reinterpret_cast<Node *>(call->aggfilter), &into->filter);
+        add_expression(leaf, as_node(linitial_node(TargetEntry, call->args)->expr), &into->argument);
+    add_or_nothing(leaf, as_node(call->aggfilter), &into->filter);
 }
 
 namespace {
@@ -208,8 +210,8 @@ static void add_per_person(const Builder &builder) {
         sort_columns(&person->person);
         sort_columns(&person->carried);
     });
-    foreach (cell, per_unit->columns)
-        add_aggregate(builder.leaf, lfirst_node(Aggref, cell), appended(&person->aggregates));
+    for (auto *one : border::each<Aggref>(per_unit->columns))
+        add_aggregate(builder.leaf, one, appended(&person->aggregates));
     add_or_nothing(builder.leaf, per_unit->where, &person->where);
     foreach (cell, per_unit->keys)
         if (!IsA(lfirst(cell), Var))
@@ -247,9 +249,8 @@ static void add_argument(const query::Leaf *leaf, const query::Aggregate &aggreg
         return add_column(leaf, aggregate.column, appended(&into->arguments));
     auto *argument = static_cast<Node *>(list_nth(leaf->arguments, aggregate.argument));
     const List *parts = query::joint_parts(argument);
-    ListCell *cell;
-    foreach (cell, parts == NIL ? list_make1(argument) : parts)
-        add_expression(leaf, static_cast<Node *>(lfirst(cell)), appended(&into->arguments));
+    for (auto *one : border::each<Node>(parts == NIL ? list_make1(argument) : parts))
+        add_expression(leaf, one, appended(&into->arguments));
 }
 
 static void add_measure(const query::Leaf *leaf, const privacy::Measure &measure, plan::Measure *into) {
@@ -313,7 +314,7 @@ static void sort_measures(std::vector<plan::Measure> *measures, int *order, int 
 // Returns for each measure its place among those of the question: first those that nobody asks for.
 static const int *add_measures(const Builder &builder, const std::vector<privacy::Measure> &measures) {
     const int n = static_cast<int>(measures.size());
-    auto *order = static_cast<int *>(palloc0(sizeof(int) * (n + 1)));
+    auto *order = zeroed<int>(n + 1);
     int unasked = 0, asked = 0;
     for (int j = 0; j < n; j++)
         if (measures[j].calls.empty())
@@ -337,12 +338,11 @@ static void add_rows(const Builder &builder) {
     const query::Leaf *leaf = builder.leaf;
     for (int i = 0; i < leaf->nsources; i++)
         add_source(builder, leaf->sources[i]);
-    ListCell *cell;
-    foreach (cell, leaf->from)
-        add_item(builder, static_cast<Node *>(lfirst(cell)));
+    for (auto *one : border::each<Node>(leaf->from))
+        add_item(builder, one);
     add_where(leaf, leaf->where, &builder.plan->where);
-    foreach (cell, leaf->semi_joins)
-        add_exists(builder, static_cast<const query::SemiJoin *>(lfirst(cell)));
+    for (auto *one : border::each<const query::SemiJoin>(leaf->semi_joins))
+        add_exists(builder, one);
     if (leaf->per_unit != nullptr)
         add_per_person(builder);
     for (int i = 0; i < leaf->nkeys; i++)

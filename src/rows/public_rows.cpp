@@ -16,14 +16,10 @@ static char *name_of(const Question *question, const Source &source) {
 // Describes the columns as the table has them; a dropped column is a NULL of some type.
 static TupleDesc columns_of(Oid relation) {
     Relation table = table_open(relation, NoLock);
-    TupleDesc theirs = RelationGetDescr(table), columns = CreateTemplateTupleDesc(theirs->natts);
-    for (int i = 0; i < theirs->natts; i++) {
-        const FormData_pg_attribute *column = TupleDescAttr(theirs, i);
-        bool gone = column->attisdropped;
-        TupleDescInitEntry(columns, static_cast<AttrNumber>(i + 1), NameStr(column->attname),
-                           gone ? INT4OID : column->atttypid, gone ? -1 : column->atttypmod, 0);
-        TupleDescInitEntryCollation(columns, static_cast<AttrNumber>(i + 1), gone ? InvalidOid : column->attcollation);
-    }
+    TupleDesc columns = CreateTupleDescCopy(RelationGetDescr(table));
+    for (AttrNumber i = 1; i <= columns->natts; i++)
+        if (TupleDescAttr(columns, i - 1)->attisdropped)
+            TupleDescInitEntry(columns, i, NameStr(TupleDescAttr(columns, i - 1)->attname), INT4OID, -1, 0);
     table_close(table, NoLock);
     return columns;
 }
@@ -105,7 +101,7 @@ static bool copy_rows(QueryEnvironment *copies, const Question *question, const 
     Tuplestorestate *store = tuplestore_begin_heap(true, false, work_mem);
     Query *query = select_used(source.relation, columns, used_columns(question, source.source->varno));
     const bool read = for_each_row(rows::plan(query, 0), checked, [=](const TupleTableSlot *row) {
-        auto *values = static_cast<Datum *>(palloc(sizeof(Datum) * (columns->natts + 1)));
+        auto *values = array_of<Datum>(columns->natts + 1);
         for (int i = 0; i < columns->natts; i++)
             values[i] = !row->tts_isnull[i] && TupleDescAttr(columns, i)->attlen == -1 ? fetched(row->tts_values[i])
                                                                                       : row->tts_values[i];

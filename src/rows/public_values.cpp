@@ -3,25 +3,18 @@
 #include <algorithm>
 #include <cmath>
 
-#include "border/scope.hpp"
+#include "border/each.hpp"
+#include "border/listed.hpp"
 #include "border/spi.hpp"
 #include "catalog/collation.hpp"
 #include "catalog/foreign_code.hpp"
 #include "query/leaf_rows.hpp"
 #include "catalog/foreign_part.hpp"
+#include "rows/compared.hpp"
 #include "rows/groups.hpp"
+#include "rows/pinned.hpp"
 
 namespace dp::rows {
-
-// Queries a public table as its reader. The answer sees the same rows, unless somebody writes to the table meanwhile.
-static uint64 look(const border::Spi &spi, const catalog::Reading *reading, Oid reader, const char *sql) {
-    border::RoleScope role = border::RoleScope::enter(OidIsValid(reader) ? reader : GetUserId());
-    PushActiveSnapshot(reading == nullptr ? GetTransactionSnapshot() : reading->snapshot);
-    uint64 rows = spi.run(sql, true);
-    PopActiveSnapshot();
-    role.leave();
-    return rows;
-}
 
 // Names the table in such a query. A keeper calls no hook of Citus, without which one of its tables is empty: the rows are in the shard.
 static const char *readable_name(Oid relation) {
@@ -37,54 +30,58 @@ static const char *column_text(const query::Source &source, AttrNumber column) {
 static const char *table_text(const query::Source &source) {
     if (source.rows == nullptr)
         return readable_name(source.relation);
-    StringInfoData arrays, names;
-    initStringInfo(&arrays);
-    initStringInfo(&names);
-    for (AttrNumber i = 1; i <= query::columns_of(InvalidOid, source.rows); i++) {
-        const Const *array = query::array_of_column(source.rows, i);
+    const int n = query::columns_of(InvalidOid, source.rows) + 1;
+    const char *arrays = border::listed(1, n, [&](int i) {
+        const Const *array = query::array_of_column(source.rows, static_cast<AttrNumber>(i));
         Oid output;
         bool is_varlena;
         getTypeOutputInfo(array->consttype, &output, &is_varlena);
-        appendStringInfo(&arrays, "%s%s::%s", i == 1 ? "" : ", ",
-                         array->constisnull ? "NULL"
-                                            : quote_literal_cstr(OidOutputFunctionCall(output, array->constvalue)),
-                         format_type_be_qualified(array->consttype));
-        if (OidIsValid(array->constcollid))
-            appendStringInfo(&arrays, " COLLATE %s", catalog::qualified_collation(array->constcollid));
-        appendStringInfo(&names, "%s%s", i == 1 ? "" : ", ", column_text(source, i));
-    }
-    return psprintf("unnest(%s) AS passed (%s)", arrays.data, names.data);
+        return psprintf(
+            "%s::%s%s",
+            array->constisnull ? "NULL" : quote_literal_cstr(OidOutputFunctionCall(output, array->constvalue)),
+            format_type_be_qualified(array->consttype),
+            OidIsValid(array->constcollid) ? psprintf(" COLLATE %s", catalog::qualified_collation(array->constcollid))
+                                           : "");
+    });
+    const char *names = border::listed(1, n, [&](int i) { return column_text(source, static_cast<AttrNumber>(i)); });
+    return psprintf("unnest(%s) AS passed (%s)", arrays, names);
 }
 
-static int64 count_rows(const border::Spi &spi, const catalog::Reading *reading, const query::Source &source, int n,
-                        const char *names, const char *where) {
-    const char *table = table_text(source);
-    (void)look(spi, reading, source.reader,
-               n == 0 ? psprintf("SELECT count(*) FROM %s", table)
-                      : psprintf("SELECT coalesce(max(n), 0) FROM (SELECT count(*) AS n FROM %s WHERE %s) GROUP BY %s) x",
-                                 table, where, names));
-    bool isnull;
-    return DatumGetInt64(border::Spi::value(0, 1, &isnull));
+// Queries a public table as its reader: SELECT list FROM table and what follows. `take` reads the rows, of which there are n. The answer
+// sees the same ones, unless somebody writes to the table meanwhile.
+template <class Take>
+static auto look(const catalog::Reading *reading, const query::Source &source, const char *list, const char *rest,
+                 Take &&take) {
+    return pinned([&] {
+        border::Spi spi = border::Spi::connect();
+        border::RoleScope role = border::RoleScope::enter(OidIsValid(source.reader) ? source.reader : GetUserId());
+        PushActiveSnapshot(reading == nullptr ? GetTransactionSnapshot() : reading->snapshot);
+        const uint64 n = spi.run(psprintf("SELECT %s FROM %s%s", list, table_text(source), rest), true);
+        PopActiveSnapshot();
+        role.leave();
+        auto taken = take(spi, n);
+        spi.finish();
+        return taken;
+    });
 }
 
 int64 largest_multiplicity(const catalog::Reading *reading, const query::Source &source, int ncolumns,
                            const AttrNumber *columns, bool with_null) {
-    StringInfoData names, where;
-    initStringInfo(&names);
-    initStringInfo(&where);
+    StringInfo where = makeStringInfo();
     for (int i = 0; i < ncolumns; i++) {
         const char *name = column_text(source, columns[i]);
-        appendStringInfo(&names, "%s%s", i == 0 ? "" : ", ", name);
-        appendStringInfo(&where,
-                         with_null ? "%s%s IS NULL OR dp_rdr.is_short(%s)" : "%s%s IS NOT NULL AND dp_rdr.is_short(%s)",
-                         i == 0 ? "(" : ") AND (", name, name);
+        appendStringInfo(
+            where, with_null ? "%s (%s IS NULL OR dp_rdr.is_short(%s))" : "%s (%s IS NOT NULL AND dp_rdr.is_short(%s))",
+            i == 0 ? " WHERE" : " AND", name, name);
     }
-    border::SettingsScope settings = border::SettingsScope::enter();
-    border::Spi spi = border::Spi::connect();
-    const int64 most = count_rows(spi, reading, source, ncolumns, names.data, where.data);
-    spi.finish();
-    settings.leave();
-    return most;
+    const char *names = border::listed(0, ncolumns, [&](int i) { return column_text(source, columns[i]); });
+    const auto take = [](const border::Spi &, uint64) {
+        bool isnull;
+        return DatumGetInt64(border::Spi::value(0, 1, &isnull));
+    };
+    return ncolumns == 0 ? look(reading, source, "count(*)", "", take)
+                         : look(reading, source, "coalesce(max(n), 0) FROM (SELECT count(*) AS n",
+                                psprintf("%s GROUP BY %s) x", where->data, names), take);
 }
 
 static bool has_order(Oid type) {
@@ -97,8 +94,8 @@ static KeyDomain domain_of_rows(const border::Spi &spi, uint64 n, bool with_null
     bool by_value;
     get_typlenbyval(column.vartype, &length, &by_value);
     MemoryContext old = MemoryContextSwitchTo(spi.caller);
-    auto *values = static_cast<Datum *>(palloc0(sizeof(Datum) * (n + 1)));
-    auto *nulls = static_cast<bool *>(palloc0(sizeof(bool) * (n + 1)));
+    auto *values = zeroed<Datum>(n + 1);
+    auto *nulls = zeroed<bool>(n + 1);
     for (uint64 i = 0; i < n; i++) {
         Datum value = border::Spi::value(i, 1, &nulls[i]);
         if (!nulls[i])
@@ -119,17 +116,13 @@ bool public_domain(const catalog::Reading &reading, const query::Source &source,
     if (!has_order(spec.vartype))
         return false;
     const char *name = column_text(source, column);
-    border::SettingsScope settings = border::SettingsScope::enter();
-    border::Spi spi = border::Spi::connect();
-    uint64 n = look(spi, &reading, source.reader,
-                    psprintf("SELECT DISTINCT %s FROM %s WHERE dp_rdr.is_short(%s) IS NOT FALSE LIMIT %d", name,
-                             table_text(source), name, most + 1));
-    bool fits = n <= static_cast<uint64>(most);
-    if (fits)
-        *domain = domain_of_rows(spi, n, source.nullable, spec);
-    spi.finish();
-    settings.leave();
-    return fits;
+    const char *rest = psprintf(" WHERE dp_rdr.is_short(%s) IS NOT FALSE LIMIT %d", name, most + 1);
+    return look(&reading, source, psprintf("DISTINCT %s", name), rest, [&](const border::Spi &spi, uint64 n) {
+        const bool fits = n <= static_cast<uint64>(most);
+        if (fits)
+            *domain = domain_of_rows(spi, n, source.nullable, spec);
+        return fits;
+    });
 }
 
 // ---- bounds --------------------------------------------------------------------------------------------------------
@@ -137,26 +130,11 @@ bool public_domain(const catalog::Reading &reading, const query::Source &source,
 // A value as a numeric, in which declared bounds are kept as well: of a float its shortest text, of a date the days since 2000, of a
 // timestamp the microseconds. Null: of a type without bounds.
 static const char *number_text(Oid type, const char *value) {
-    switch (type) {
-    case INT2OID:
-    case INT4OID:
-    case INT8OID:
-    case FLOAT4OID:
-    case FLOAT8OID:
-    case NUMERICOID:
+    if (is_integer(type) || type == FLOAT4OID || type == FLOAT8OID || type == NUMERICOID)
         return psprintf("%s::text::numeric", value);
-    case DATEOID:
-        return psprintf("extract(epoch FROM %s) / 86400 - 10957", value);
-    case TIMESTAMPOID:
-    case TIMESTAMPTZOID:
+    if (is_moment(type))
         return psprintf("(extract(epoch FROM %s) - 946684800) * 1000000", value);
-    default:
-        return nullptr;
-    }
-}
-
-static bool number_is_of_moment(Oid type) {
-    return type == DATEOID || type == TIMESTAMPOID || type == TIMESTAMPTZOID;
+    return type == DATEOID ? psprintf("extract(epoch FROM %s) / 86400 - 10957", value) : nullptr;
 }
 
 // The least or the greatest value, with no more decimals than a bound has. NaN is the greatest of all.
@@ -186,17 +164,17 @@ const privacy::Bounds *public_bounds(const catalog::Reading &reading, const quer
     const char *least = end_text(type, "min", name), *greatest = end_text(type, "max", name);
     if (least == nullptr)
         return nullptr;
-    border::SettingsScope settings = border::SettingsScope::enter();
-    border::Spi spi = border::Spi::connect();
-    (void)look(spi, &reading, source.reader, psprintf("SELECT %s, %s FROM %s", least, greatest, table_text(source)));
-    const char *low = spi.text(0, 1), *high = spi.text(0, 2);
-    spi.finish();
-    settings.leave();
+    const char *low, *high;
+    (void)look(&reading, source, psprintf("%s, %s", least, greatest), "", [&](const border::Spi &spi, uint64) {
+        low = spi.text(0, 1);
+        high = spi.text(0, 2);
+        return true;
+    });
     if (!fits_a_bound(low) || !fits_a_bound(high))
         return nullptr;
-    const bool whole = type == INT2OID || type == INT4OID || type == INT8OID;
+    const bool whole = is_integer(type), moment = type == DATEOID || is_moment(type);
     auto *bounds = border::context_new<privacy::Bounds>();
-    border::core([&] { *bounds = bounds_between(low, high, whole, number_is_of_moment(type)); });
+    border::core([&] { *bounds = bounds_between(low, high, whole, moment); });
     return bounds;
 }
 
@@ -219,23 +197,8 @@ bool has_public_tuples(const Question *question) {
     return false;
 }
 
-static const char *tuples_query(const Question *question, const Source &source, const List *keys) {
-    StringInfoData names, where;
-    initStringInfo(&names);
-    initStringInfo(&where);
-    ListCell *cell;
-    foreach (cell, keys) {
-        const char *name = column_text(*source.source, query::attno_of(question->key_columns[lfirst_int(cell)]));
-        const bool first = foreach_current_index(cell) == 0;
-        appendStringInfo(&names, "%s%s", first ? "" : ", ", name);
-        appendStringInfo(&where, "%sdp_rdr.is_short(%s) IS NOT FALSE", first ? "" : " AND ", name);
-    }
-    return psprintf("SELECT DISTINCT %s FROM %s WHERE %s LIMIT %d", names.data,
-                    table_text(*source.source), where.data, max_coordinates + 1);
-}
-
 const int64 *strides_of(const Question *question) {
-    auto *strides = static_cast<int64 *>(palloc(sizeof(int64) * (question->leaf->nkeys + 1)));
+    auto *strides = array_of<int64>(question->leaf->nkeys + 1);
     int64 stride = 1;
     for (int i = question->leaf->nkeys - 1; i >= 0; i--) {
         strides[i] = stride;
@@ -260,8 +223,8 @@ int64 place_of_values(const Question *question, const int64 *strides, const List
 
 // Adds the place of a tuple; row < 0: NULL everywhere.
 static void add_tuple(const Question *question, const int64 *strides, const List *keys, int64 row, Places *places) {
-    auto *values = static_cast<Datum *>(palloc0(sizeof(Datum) * list_length(keys)));
-    auto *nulls = static_cast<bool *>(palloc(sizeof(bool) * list_length(keys)));
+    auto *values = zeroed<Datum>(list_length(keys));
+    auto *nulls = array_of<bool>(list_length(keys));
     for (int i = 0; i < list_length(keys); i++) {
         nulls[i] = row < 0;
         if (row >= 0)
@@ -272,7 +235,7 @@ static void add_tuple(const Question *question, const int64 *strides, const List
 }
 
 Places no_places(int64 room) {
-    return {static_cast<int64 *>(palloc(sizeof(int64) * (room + 1))), 0};
+    return {array_of<int64>(room + 1), 0};
 }
 
 void sort_places(Places *places) {
@@ -282,15 +245,20 @@ void sort_places(Places *places) {
 
 static Places tuples_of_source(const catalog::Reading &reading, const Question *question, const int64 *strides,
                                const Source &source, const List *keys) {
+    const auto name_of = [&](int i) {
+        return column_text(*source.source, query::attno_of(question->key_columns[list_nth_int(keys, i)]));
+    };
+    StringInfo where = makeStringInfo();
+    for (int i = 0; i < list_length(keys); i++)
+        appendStringInfo(where, "%s dp_rdr.is_short(%s) IS NOT FALSE", i == 0 ? " WHERE" : " AND", name_of(i));
+    appendStringInfo(where, " LIMIT %d", max_coordinates + 1);
+    const char *names = psprintf("DISTINCT %s", border::listed(0, list_length(keys), name_of));
     Places found = no_places(max_coordinates + 1);
-    border::SettingsScope settings = border::SettingsScope::enter();
-    border::Spi spi = border::Spi::connect();
-    const uint64 n = look(spi, &reading, source.source->reader, tuples_query(question, source, keys));
-    const bool fits = n <= static_cast<uint64>(max_coordinates);
-    for (uint64 i = 0; fits && i < n; i++)
-        add_tuple(question, strides, keys, static_cast<int64>(i), &found);
-    spi.finish();
-    settings.leave();
+    const bool fits = look(&reading, *source.source, names, where->data, [&](const border::Spi &, uint64 n) {
+        for (uint64 i = 0; n <= static_cast<uint64>(max_coordinates) && i < n; i++)
+            add_tuple(question, strides, keys, static_cast<int64>(i), &found);
+        return n <= static_cast<uint64>(max_coordinates);
+    });
     if (!fits)
         return Places{nullptr, 0};
     if (source.source->nullable)
@@ -322,7 +290,7 @@ static Places product_of(const Places &all, const Places &more) {
 
 bool find_tuples(const catalog::Reading &reading, Question *question, List *derived) {
     const int64 *strides = strides_of(question);
-    Places all = {static_cast<int64 *>(palloc0(sizeof(int64))), 1};
+    Places all = {zeroed<int64>(), 1};
     List *in_tuples = NIL;
     for (int i = 0; i < question->nsources; i++) {
         List *keys = keys_of_source(question, question->sources[i]);
@@ -331,9 +299,7 @@ bool find_tuples(const catalog::Reading &reading, Question *question, List *deri
         all = product_of(all, tuples_of_source(reading, question, strides, question->sources[i], keys));
         in_tuples = list_concat(in_tuples, keys);
     }
-    ListCell *cell;
-    foreach (cell, derived) {
-        auto *tuples = static_cast<const KeyTuples *>(lfirst(cell));
+    for (auto *tuples : border::each<const KeyTuples>(derived)) {
         all = product_of(all, tuples->places);
         in_tuples = list_concat(in_tuples, tuples->keys);
     }
@@ -359,12 +325,12 @@ static bool reads_public_tables(const Question *question) {
 }
 
 static void add_groups(StringInfo text, const Question *question) {
-    border::SettingsScope settings = border::SettingsScope::enter();
-    for (int i = 0; i < question->leaf->nkeys; i++) {
-        ArrayType *groups = canonical_groups(question->domains[i], question->leaf->keys[i].type);
-        appendStringInfo(text, "|%s", OidOutputFunctionCall(F_ARRAY_OUT, PointerGetDatum(groups)));
-    }
-    settings.leave();
+    pinned([&] {
+        for (int i = 0; i < question->leaf->nkeys; i++) {
+            ArrayType *groups = canonical_groups(question->domains[i], question->leaf->keys[i].type);
+            appendStringInfo(text, "|%s", OidOutputFunctionCall(F_ARRAY_OUT, PointerGetDatum(groups)));
+        }
+    });
     for (int i = 0; i < question->ngroups; i++)
         appendStringInfo(text, "|" INT64_FORMAT, place_of_group(question, i));
 }

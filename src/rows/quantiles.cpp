@@ -4,6 +4,7 @@
 
 #include "border/refuse.hpp"
 #include "query/constants.hpp"
+#include "rows/compared.hpp"
 #include "rows/undeclared_keys.hpp"
 #include "rows/engine.hpp"
 
@@ -51,7 +52,7 @@ static int64 fraction_of(const query::Aggregate &aggregate, ParamListInfo parame
 }
 
 const int64 *resolve_fractions(const query::Leaf *leaf, ParamListInfo parameters) {
-    auto *fractions = static_cast<int64 *>(palloc(sizeof(int64) * (leaf->naggregates + 1)));
+    auto *fractions = array_of<int64>(leaf->naggregates + 1);
     for (int i = 0; i < leaf->naggregates; i++)
         fractions[i] = privacy::is_quantile(leaf->aggregates[i].fn) ? fraction_of(leaf->aggregates[i], parameters) : -1;
     return fractions;
@@ -80,8 +81,7 @@ void check_quantiles(const Question *question) {
 static int decimals_of_values(const Question *question, int aggregate, const privacy::Bounds &bounds) {
     constexpr double most = 0x1p53;
     Oid type = getBaseType(exprType(argument_node(question, aggregate)));
-    if (type == INT2OID || type == INT4OID || type == INT8OID || type == DATEOID || type == TIMESTAMPOID ||
-        type == TIMESTAMPTZOID)
+    if (is_integer(type) || is_moment(type) || type == DATEOID)
         return 0;
     bool exact = Max(std::fabs(bounds.low), std::fabs(bounds.high)) < most;
     return type == NUMERICOID && exact ? argument_decimals(question, aggregate) : -1;
@@ -99,12 +99,12 @@ static void check_units(const Question *question) {
 
 void find_grids(Question *question) {
     check_units(question);
-    question->grids = static_cast<const privacy::Grid **>(palloc0(sizeof(privacy::Grid *) * (question->nmeasures + 1)));
+    question->grids = zeroed<const privacy::Grid *>(question->nmeasures + 1);
     for (int j = 0; j < question->nmeasures; j++) {
         if (!is_quantile(question, j))
             continue;
         int decimals = decimals_of_values(question, (*question->measures)[j].calls.front(), *question->bounds[j]);
-        auto *grid = static_cast<privacy::Grid *>(palloc0(sizeof(privacy::Grid)));
+        auto *grid = zeroed<privacy::Grid>();
         border::core([&] { *grid = privacy::grid_of(*question->bounds[j], decimals); });
         question->grids[j] = grid;
         question->ncells += grid->cells;

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "border/each.hpp"
-#include "border/scope.hpp"
 #include "border/versions.hpp"
 #include "border/walk.hpp"
 #include "border/varnos.hpp"
@@ -14,6 +13,7 @@
 #include "query/leaf_rows.hpp"
 #include "query/total.hpp"
 #include "rows/nodes.hpp"
+#include "rows/pinned.hpp"
 
 namespace dp::rows {
 
@@ -41,13 +41,13 @@ static Node *map_vars(Node *node, void *context) {
     if (IsA(node, Var)) {
         auto *var = copyObject(castNode(Var, node));
         if (var->varno == query::unit_varno || query::test_of(question->leaf, var) != nullptr)
-            return reinterpret_cast<Node *>(var);
+            return as_node(var);
         const Source *source = source_at(question, var->varno);
         if (source == nullptr || var->varattno <= 0 || source->map[var->varattno] <= 0)
             elog(ERROR, "a column of a restricted view has no column of the table");
         var->varattno = var->varattnosyn = source->map[var->varattno];
         var->varnosyn = var->varno;
-        return reinterpret_cast<Node *>(var);
+        return as_node(var);
     }
     return border::mutate_expression(node, map_vars, context);
 }
@@ -113,22 +113,28 @@ bool is_nullable(const Question *question, AttrNumber column) {
            is_nullable_column(source->relation, query::attno_of(column));
 }
 
-Node *expressions_of(const Question *question) {
-    List *all = list_make2(question->where, query::conditions_of(question->from));
-    all = lappend(all, question->filters);
+List *keys_of(const Question *question) {
+    List *keys = NIL;
     for (int i = 0; i < question->leaf->nkeys; i++)
-        all = lappend(all, question->keys[i]);
+        keys = lappend(keys, question->keys[i]);
+    return keys;
+}
+
+Node *expressions_of(const Question *question) {
+    List *all = list_concat(list_make3(question->where, query::conditions_of(question->from), question->filters),
+                            keys_of(question));
     for (int i = 0; i < question->leaf->naggregates; i++)
         all = lappend(all, question->arguments[i]);
     for (int i = 0; i < list_length(question->leaf->arguments); i++)
         all = lappend(all, question->expressions[i].node);
     if (question->per_unit != nullptr)
-        all = list_concat(all, list_make2(question->per_unit->columns, question->per_unit->where));
-    for (auto *semi : border::each<const query::SemiJoin>(question->semi_joins)) {
+        all = list_concat(
+            all, list_make3(question->per_unit->columns, question->per_unit->grouped, question->per_unit->where));
+    for (auto *semi : border::each<const query::SemiJoin>(question->semi_joins))
         all = list_concat(all, list_make2(semi->condition, semi->unless));
-    }
-    return reinterpret_cast<Node *>(all);
+    return as_node(all);
 }
+
 bool is_spread(const Question *question) {
     for (int j = 0; j < question->nmeasures; j++)
         if ((*question->measures)[j].norm == privacy::Norm::groups)
@@ -210,9 +216,7 @@ RangeTblEntry *table_entry(const Question *question) {
 }
 
 Node *table_condition(Oid relation, const char *text) {
-    border::SettingsScope scope = border::SettingsScope::enter();
-    Node *condition = query::check_table_condition(text, relation, "condition");
-    scope.leave();
+    Node *condition = pinned([=] { return query::check_table_condition(text, relation, "condition"); });
     // It has a limit of its own: whom it selects must not change with the question.
     query::RowCost cost = {};
     condition = query::make_total(condition, nullptr, &cost);

@@ -13,6 +13,7 @@
 #include "query/cost.hpp"
 #include "query/join.hpp"
 #include "query/leaf.hpp"
+#include "rows/arrays.hpp"
 
 namespace dp::privacy {
 struct Grid;
@@ -143,7 +144,7 @@ struct Question {
     KeyDomain *domains; // per key, when not thresholded
     int ngroups;        // of the answer: 1 without keys; 0 when thresholded
     bool tupled;   // the groups are tuples of public tables or of keys of one column, with all values of the other keys (rows/public_values)
-    int64 *places; // of each group in the product of the domains, ascending (rows/visible_groups); null: all are groups
+    int64 *places; // of each group in the product of the domains, ascending (rows/key_domains); null: all are groups
     const Units *units;   // null: a row is a unit
     PerUnit *per_unit;    // keys, arguments and filters are over its columns, and what it carries; or null
     ColumnRanges *ranges; // of one that is a source: where its columns lie
@@ -182,6 +183,8 @@ bool is_spread(const Question *question);
 // means the same whatever search_path the caller has, as long as it is read without his.
 Node *table_condition(Oid relation, const char *text);
 
+// Lists the keys, over the tables.
+List *keys_of(const Question *question);
 // All that a question computes from columns, over the tables: conditions, filters, keys, arguments. A list of its own nodes.
 Node *expressions_of(const Question *question);
 // Returns the source that stands at a place of the range table; null: none does.

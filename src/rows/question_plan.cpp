@@ -1,5 +1,6 @@
 #include "rows/question_plan.hpp"
 
+#include "border/each.hpp"
 #include "border/scope.hpp"
 #include "query/limits.hpp"
 #include "query/parse.hpp"
@@ -15,9 +16,8 @@ namespace dp::rows {
 // Tells whether nobody may write the text as it is. NOT IN is three conditions, of which one compares nothing. Measures that folding has made
 // equal would be one. A text may be too long, or have characters that the database's encoding lacks.
 static bool is_only_shown(const Question *question) {
-    ListCell *cell;
-    foreach (cell, question->leaf->semi_joins)
-        if (static_cast<const query::SemiJoin *>(lfirst(cell))->unless != nullptr)
+    for (auto *one : border::each<const query::SemiJoin>(question->leaf->semi_joins))
+        if (one->unless != nullptr)
             return true;
     return has_equal_measures(question->plan) || strlen(question->text) > query::max_text ||
            GetDatabaseEncoding() != PG_UTF8;

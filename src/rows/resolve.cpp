@@ -28,7 +28,6 @@
 #include "rows/quantiles.hpp"
 #include "rows/plan_of.hpp"
 #include "rows/question_plan.hpp"
-#include "rows/visible_groups.hpp"
 #include "rows/joined_sources.hpp"
 #include "rows/key_domains.hpp"
 #include "rows/people_sources.hpp"
@@ -63,42 +62,18 @@ static Node *map_conditions(const Mapping &mapping) {
     mapping.cost->linear += question->where_cost.linear;
     mapping.cost->quadratic += question->where_cost.quadratic;
     question->from = static_cast<List *>(copyObject(question->leaf->from));
-    ListCell *cell;
-    for (auto *join : border::each<JoinExpr>(query::joins_of(question->from))) {
+    for (auto *join : border::each<JoinExpr>(query::joins_of(question->from)))
         join->quals = map_expression(join->quals, mapping);
-    }
     for (auto *one : border::each<Node>(question->leaf->filters))
         question->filters = lappend(question->filters, map_expression(one, mapping));
-    foreach (cell, question->leaf->semi_joins) {
-        auto *semi = static_cast<query::SemiJoin *>(palloc(sizeof(query::SemiJoin)));
-        *semi = *static_cast<const query::SemiJoin *>(lfirst(cell));
+    for (auto *one : border::each<const query::SemiJoin>(question->leaf->semi_joins)) {
+        auto *semi = array_of<query::SemiJoin>(1);
+        *semi = *one;
         semi->condition = map_expression(semi->condition, mapping);
         semi->unless = map_expression(semi->unless, mapping);
         question->semi_joins = lappend(question->semi_joins, semi);
     }
     return folded;
-}
-
-// Limits what one row may cost, once all expressions are known. The view's filter comes later, with a limit of its own.
-static void limit_cost(Question *question, const query::RowCost *cost) {
-    int limit = query::size_limit(cost);
-    query::set_size_limit(question->where, limit);
-    query::set_size_limit(reinterpret_cast<Node *>(query::conditions_of(question->from)), limit);
-    query::set_size_limit(reinterpret_cast<Node *>(question->filters), limit);
-    ListCell *cell;
-    foreach (cell, question->semi_joins) {
-        query::set_size_limit(static_cast<const query::SemiJoin *>(lfirst(cell))->condition, limit);
-        query::set_size_limit(static_cast<const query::SemiJoin *>(lfirst(cell))->unless, limit);
-    }
-    for (int i = 0; i < question->leaf->nkeys; i++)
-        query::set_size_limit(question->keys[i], limit);
-    if (question->per_unit != nullptr) {
-        query::set_size_limit(reinterpret_cast<Node *>(question->per_unit->columns), limit);
-        query::set_size_limit(reinterpret_cast<Node *>(question->per_unit->grouped), limit);
-        query::set_size_limit(question->per_unit->where, limit);
-    }
-    for (int i = 0; i < list_length(question->leaf->arguments); i++)
-        query::set_size_limit(question->expressions[i].node, limit);
 }
 
 // Lists the keys over the tables, before they are made total.
@@ -110,10 +85,9 @@ static List *folded_keys(const Question *question) {
 }
 
 static void add_to_semi_joins(const Question *question, int source, Node *condition) {
-    for (auto *semi : border::each<query::SemiJoin>(question->semi_joins)) {
+    for (auto *semi : border::each<query::SemiJoin>(question->semi_joins))
         if (source >= semi->source && source < semi->source + semi->nsources)
             semi->condition = make_and_qual(another(condition), semi->condition);
-    }
 }
 
 // Lists the condition of each source's view; null: it shows all rows.
@@ -163,18 +137,19 @@ static List *map_leaf(Question *question, ColumnRanges *columns) {
     }
     check_counts(columns, question);
     question->beyond = text_of_beyond(columns, question);
-    question->keys = static_cast<Node **>(palloc0(sizeof(Node *) * (leaf->nkeys + 1)));
-    question->key_columns = static_cast<AttrNumber *>(palloc0(sizeof(AttrNumber) * (leaf->nkeys + 1)));
+    question->keys = zeroed<Node *>(leaf->nkeys + 1);
+    question->key_columns = zeroed<AttrNumber>(leaf->nkeys + 1);
     for (int i = 0; i < leaf->nkeys; i++) {
         question->keys[i] = map_expression(leaf->keys[i].expression, mapping);
         question->key_columns[i] = map_number(question, leaf->keys[i].attno);
     }
     resolve_arguments(columns, question, &cost);
-    limit_cost(question, &cost);
-    add_view_conditions(question, views);
-    question->arguments = static_cast<Node **>(palloc0(sizeof(Node *) * (leaf->naggregates + 1)));
+    question->arguments = zeroed<Node *>(leaf->naggregates + 1);
     for (int i = 0; i < leaf->naggregates; i++)
-        question->arguments[i] = map_to_tables(reinterpret_cast<Node *>(leaf->aggregates[i].column), question);
+        question->arguments[i] = map_to_tables(as_node(leaf->aggregates[i].column), question);
+    // What one row may cost is limited once all expressions are known. The view's filter comes later, with a limit of its own.
+    query::set_size_limit(expressions_of(question), query::size_limit(&cost));
+    add_view_conditions(question, views);
     narrow_columns(columns, question);
     return folded_keys(question);
 }
@@ -209,7 +184,7 @@ static void read_groups(const catalog::Reading &reading, Question *question, Col
     bool derived = false;
     const bool tuples = has_public_tuples(question) || share_columns(question, folded);
     const int64 most = tuples ? most_places : max_coordinates;
-    question->domains = static_cast<KeyDomain *>(palloc0(sizeof(KeyDomain) * (nkeys + 1)));
+    question->domains = zeroed<KeyDomain>(nkeys + 1);
     int64 ngroups = 1;
     for (int i = 0; i < nkeys; i++) {
         if (!read_domain(reading, question, i, columns, static_cast<Node *>(list_nth(folded, i))))
@@ -242,28 +217,27 @@ static void check_coordinates(const Question *question) {
                     "Group by fewer columns, or declare fewer groups.");
 }
 
+// One that is made of a column is none any more.
+static void replace_key(Question *question, int i, Node *key) {
+    if (key != question->keys[i])
+        question->key_columns[i] = InvalidAttrNumber;
+    question->keys[i] = key;
+}
+
 // Discovered groups show what the rows hold: in one spelling, which is what groups, risks and answers agree on.
 static void make_keys_canonical(Question *question) {
-    for (int i = 0; i < question->leaf->nkeys; i++) {
-        Node *key = canonical_key(question->keys[i], question->leaf->keys[i]);
-        if (key != question->keys[i])
-            question->key_columns[i] = InvalidAttrNumber;
-        question->keys[i] = key;
-    }
+    for (int i = 0; i < question->leaf->nkeys; i++)
+        replace_key(question, i, canonical_key(question->keys[i], question->leaf->keys[i]));
 }
 
 // Rows with a key that is longer than any declared group are in no group. They go before they are grouped: two long keys
 // would not fit into one record of the internal statement.
 static void leave_out_long_keys(Question *question) {
-    Node **where = &question->where;
     for (int i = 0; i < question->leaf->nkeys; i++) {
         Node *condition = short_key_condition(question->keys[i]);
         if (condition != nullptr)
-            *where = make_and_qual(condition, *where);
-        Node *key = compact_key(question->keys[i]);
-        if (key != question->keys[i])
-            question->key_columns[i] = InvalidAttrNumber;
-        question->keys[i] = key;
+            question->where = make_and_qual(condition, question->where);
+        replace_key(question, i, compact_key(question->keys[i]));
     }
 }
 
@@ -314,19 +288,19 @@ static void check_columns_of_joined(const Question *question) {
 }
 
 Question *prepare_people(const catalog::Reading &reading, query::Leaf *leaf, ParamListInfo parameters, const char *place) {
-    auto *question = static_cast<Question *>(palloc0(sizeof(Question)));
+    auto *question = zeroed<Question>();
     question->leaf = leaf;
     question->place = place;
-    question->ranges = static_cast<ColumnRanges *>(palloc(sizeof(ColumnRanges)));
+    question->ranges = array_of<ColumnRanges>(1);
     question->folded = begin(reading, question, parameters, question->ranges);
-    question->domains = static_cast<KeyDomain *>(palloc0(sizeof(KeyDomain) * (leaf->nkeys + 1)));
+    question->domains = zeroed<KeyDomain>(leaf->nkeys + 1);
     check_columns_of_joined(question);
     check_columns(question);
     return question;
 }
 
 Question *prepare(const catalog::Reading &reading, query::Leaf *leaf, ParamListInfo parameters) {
-    auto *question = static_cast<Question *>(palloc0(sizeof(Question)));
+    auto *question = zeroed<Question>();
     question->leaf = leaf;
     question->place = "";
     ColumnRanges columns;

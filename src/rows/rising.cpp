@@ -1,6 +1,7 @@
 #include "rows/rising.hpp"
 
 #include "rows/compared.hpp"
+#include "rows/sums.hpp"
 
 namespace dp::rows {
 
@@ -127,12 +128,6 @@ static bool rises_by_interval(const Call &call) {
     }
 }
 
-static bool is_positive(const Const *constant) {
-    return constant->consttype == INT2OID   ? DatumGetInt16(constant->constvalue) > 0
-           : constant->consttype == INT4OID ? DatumGetInt32(constant->constvalue) > 0
-                                            : DatumGetInt64(constant->constvalue) > 0;
-}
-
 // Arithmetic of whole numbers with a constant, by the names of operators.
 static bool rises_as_number(Node *node, const Call &call) {
     const char *name = IsA(node, OpExpr) ? get_opname(castNode(OpExpr, node)->opno) : "";
@@ -141,9 +136,9 @@ static bool rises_as_number(Node *node, const Call &call) {
     auto *other = castNode(Const, list_nth(call.arguments, 1 - call.place));
     if (!is_integer(other->consttype))
         return false;
+    const bool positive = integer_value(value_kind(other->consttype), other->constvalue) > 0;
     return strcmp(name, "+") == 0 || (strcmp(name, "-") == 0 && call.place == 0) ||
-           (strcmp(name, "*") == 0 && is_positive(other)) ||
-           (strcmp(name, "/") == 0 && call.place == 0 && is_positive(other));
+           (strcmp(name, "*") == 0 && positive) || (strcmp(name, "/") == 0 && call.place == 0 && positive);
 }
 
 bool is_rising(Node *expression, const Var *column) {

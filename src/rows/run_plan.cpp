@@ -1,7 +1,9 @@
 #include "rows/run_plan.hpp"
 
+#include "border/each.hpp"
 #include "border/hooks.hpp"
 #include "border/permissions.hpp"
+#include "rows/arrays.hpp"
 
 namespace dp::rows {
 
@@ -40,12 +42,50 @@ static void forget_taker(DestReceiver *self) {
 }
 
 bool take_rows(PlannedStmt *plan, const List *checked, TakeRow take, void *context, QueryEnvironment *copies) {
-    auto *taker = static_cast<Taker *>(palloc0(sizeof(Taker)));
+    auto *taker = zeroed<Taker>();
     *taker = {{take_row, begin_taking, end_taking, forget_taker, DestNone},
               take,
               context,
               AllocSetContextCreate(CurrentMemoryContext, "dp_rdr row", ALLOCSET_DEFAULT_SIZES)};
     return run_plan(plan, checked, &taker->base, copies);
+}
+
+// ---- what a plan opens -----------------------------------------------------------------------------------------------
+
+// Refuses a relation whose file is missing, before anything is charged. Else its first page would fail behind the charge.
+static void check_file(Relation relation) {
+    if (RELKIND_HAS_STORAGE(relation->rd_rel->relkind) && !smgrexists(RelationGetSmgr(relation), MAIN_FORKNUM))
+        ereport(ERROR,
+                (errcode(ERRCODE_UNDEFINED_FILE),
+                 errmsg("the file of relation \"%s\" is not there", RelationGetRelationName(relation)),
+                 errdetail("Nothing was charged."), errhint("The administrator should look at its tablespace.")));
+}
+
+static Relation open_checked(Oid oid, List **opened) {
+    Relation relation = relation_open(oid, AccessShareLock);
+    check_file(relation);
+    *opened = lappend_oid(*opened, oid);
+    return relation;
+}
+
+// Returns its TOAST table, if it has one. The planner opens each of its indexes, whether it uses it or not.
+static Oid lock_with_indexes(Oid table, List **opened) {
+    Relation relation = open_checked(table, opened);
+    Oid toast = relation->rd_rel->reltoastrelid;
+    for (Oid oid : border::each_oid(RelationGetIndexList(relation)))
+        relation_close(open_checked(oid, opened), NoLock);
+    relation_close(relation, NoLock);
+    return toast;
+}
+
+List *lock_opened(const List *tables) {
+    List *opened = NIL;
+    for (Oid oid : border::each_oid(tables)) {
+        Oid toast = lock_with_indexes(oid, &opened);
+        if (OidIsValid(toast))
+            (void)lock_with_indexes(toast, &opened);
+    }
+    return opened;
 }
 
 } // namespace dp::rows

@@ -1,4 +1,4 @@
-// How an internal statement is executed (architecture.md, 3.6).
+// How an internal statement is executed (architecture.md, 3.6), and the relations that its plan opens.
 #pragma once
 
 #include "border/postgres.hpp"
@@ -19,5 +19,10 @@ bool for_each_row(PlannedStmt *plan, const List *checked, Take take, QueryEnviro
     const TakeRow call = [](void *context, TupleTableSlot *row) { (*static_cast<Take *>(context))(row); };
     return take_rows(plan, checked, call, &take, copies);
 }
+
+// Locks what a plan over the tables may open, and returns it: of each table its indexes, its TOAST table and the indexes of that.
+// Whoever rebuilds a table takes its locks in that order, so nobody meets him from the other side. AccessShareLock, to the end of
+// the transaction; lock_timeout goes for each. Errors: 58P01 where a file of one is not there.
+List *lock_opened(const List *tables);
 
 } // namespace dp::rows

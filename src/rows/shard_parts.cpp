@@ -1,11 +1,12 @@
 #include "rows/shard_parts.hpp"
 
+#include <algorithm>
+
 #include "privacy/contribution.hpp"
 
 #include "border/attempt.hpp"
 #include "border/bytes.hpp"
 #include "border/refuse.hpp"
-#include "border/scope.hpp"
 #include "border/versions.hpp"
 #include "catalog/co_located.hpp"
 #include "catalog/facade.hpp"
@@ -13,8 +14,8 @@
 #include "rows/engine.hpp"
 #include "rows/kept_values.hpp"
 #include "rows/nodes.hpp"
+#include "rows/pinned.hpp"
 #include "rows/quantiles.hpp"
-#include "rows/spec_reader.hpp"
 #include "rows/sums.hpp"
 
 namespace dp::rows {
@@ -96,7 +97,7 @@ static PartSpec read_spec(const bytea *bytes) {
     if (spec.header.measures < 1 || spec.header.measures > FUNC_MAX_ARGS || spec.header.limit < 1 ||
         spec.header.limit > catalog::max_declared_rows)
         refuse_spec();
-    auto *measures = static_cast<PartMeasure *>(palloc(sizeof(PartMeasure) * spec.header.measures));
+    auto *measures = array_of<PartMeasure>(spec.header.measures);
     for (int64 j = 0; j < spec.header.measures; j++) {
         measures[j] = reader.take<PartMeasure>();
         if (measures[j].coordinates < 1 || measures[j].coordinates > privacy::most_cells ||
@@ -137,35 +138,37 @@ static Brought read_brought(const PartSpec &spec, const bytea *bytes) {
         return unit;
     const Size most = VARSIZE_ANY_EXHDR(bytes) / sizeof(PackedValue);
     unit.n = spec.header.keyed != 0 ? reader.checked_count(reader.take<int32>()) : 1;
-    unit.entries = static_cast<PartEntry *>(palloc(sizeof(PartEntry) * (unit.n + 1)));
-    unit.sums = static_cast<int128 *>(palloc(sizeof(int128) * (Size(unit.n) * spec.width + 1)));
-    unit.counts = static_cast<int *>(palloc0(sizeof(int) * spec.header.measures));
-    unit.values =
-        static_cast<privacy::UnitValue **>(palloc0(sizeof(privacy::UnitValue *) * spec.header.measures));
+    unit.entries = array_of<PartEntry>(unit.n + 1);
+    unit.sums = array_of<int128>(Size(unit.n) * spec.width + 1);
+    unit.counts = zeroed<int>(spec.header.measures);
+    unit.values = zeroed<privacy::UnitValue *>(spec.header.measures);
     for (int64 j = 0; j < spec.header.measures; j++)
         if (spec.measures[j].values != 0)
-            unit.values[j] = static_cast<privacy::UnitValue *>(palloc(sizeof(privacy::UnitValue) * (most + 1)));
+            unit.values[j] = array_of<privacy::UnitValue>(most + 1);
     for (int i = 0; i < unit.n; i++)
         read_entry(spec, &reader, &unit, i);
     return unit;
 }
 
-static int compare_entries(const void *a, const void *b) {
-    const auto *x = static_cast<const PartEntry *>(a), *y = static_cast<const PartEntry *>(b);
-    if (x->size != y->size)
-        return x->size < y->size ? -1 : 1;
-    const int order = x->size == 0 ? 0 : memcmp(x->key, y->key, x->size);
-    return order != 0 ? order : x->cell < y->cell ? -1 : x->cell > y->cell;
+static bool is_same_group(const PartEntry &a, const PartEntry &b) {
+    return a.size == b.size && (a.size == 0 || memcmp(a.key, b.key, a.size) == 0);
+}
+
+static bool is_before(const PartEntry &a, const PartEntry &b) {
+    if (a.size != b.size)
+        return a.size < b.size;
+    const int order = a.size == 0 ? 0 : memcmp(a.key, b.key, a.size);
+    return order != 0 ? order < 0 : a.cell < b.cell;
 }
 
 // The cells of a quantile are entries of their own. All else that they have goes to the first entry of their group, as if there were no
 // cells; values that are in no cell are in no histogram.
 static void join_cells(const PartSpec &spec, Brought *unit) {
-    qsort(unit->entries, unit->n, sizeof(PartEntry), compare_entries);
+    std::sort(unit->entries, unit->entries + unit->n, is_before);
     const PartEntry *first = nullptr;
     for (int i = 0; i < unit->n; i++) {
         const PartEntry *entry = &unit->entries[i];
-        if (first == nullptr || first->size != entry->size || memcmp(first->key, entry->key, entry->size) != 0)
+        if (first == nullptr || !is_same_group(*first, *entry))
             first = entry;
         int128 *from = unit->sums + int64{entry->number} * spec.width;
         int128 *into = unit->sums + int64{first->number} * spec.width;
@@ -209,11 +212,11 @@ static bytea *part_name(const PartSpec &spec, const PartEntry &entry, int32 coor
 
 // The first coordinate of a group is there in any case: the group is.
 static Parts *parts_of(const PartSpec &spec, const Brought &unit) {
-    auto *all = static_cast<Parts *>(palloc0(sizeof(Parts)));
+    auto *all = zeroed<Parts>();
     Size most = Size(unit.n) * spec.width + 1;
     for (int64 j = 0; unit.n > 0 && j < spec.header.measures; j++)
         most += unit.counts[j];
-    all->parts = static_cast<Part *>(palloc(sizeof(Part) * most));
+    all->parts = array_of<Part>(most);
     for (int i = 0; i < unit.n; i++)
         for (int c = 0; c < spec.width; c++) {
             const int128 amount = unit.sums[int64{unit.entries[i].number} * spec.width + c];
@@ -266,7 +269,7 @@ static Node *field_of(Oid row_type, AttrNumber field, Oid type) {
     select->fieldnum = field;
     select->resulttype = type;
     select->resulttypmod = -1;
-    return reinterpret_cast<Node *>(select);
+    return as_node(select);
 }
 
 Query *over_parts(const Question *question, Query *units) {
@@ -344,13 +347,11 @@ void check_pushed_down(const Question *question, Query *(*statement)(const Quest
                     "Group by an expression of another type, such as extract(epoch FROM ...).", "Nothing was charged.");
     bool pushed = false;
     ErrorData *error = border::attempt([&] {
-        border::SettingsScope settings = border::SettingsScope::enter();
-        border::RoleScope role = border::RoleScope::enter(question->settings->owner);
-        border::PathScope path = border::PathScope::enter();
-        pushed = is_pushed_down(plan(statement(question), 0));
-        path.leave();
-        role.leave();
-        settings.leave();
+        pinned_as(question->settings->owner, [&] {
+            border::PathScope path = border::PathScope::enter();
+            pushed = is_pushed_down(plan(statement(question), 0));
+            path.leave();
+        });
     });
     if (error != nullptr) {
         RESUME_INTERRUPTS();

@@ -40,7 +40,7 @@ void open_sources(const catalog::Reading &reading, Question *question, ParamList
     const query::Leaf *leaf = question->leaf;
     List *relations = NIL;
     question->nsources = leaf->nsources;
-    question->sources = static_cast<Source *>(palloc0(sizeof(Source) * leaf->nsources));
+    question->sources = zeroed<Source>(leaf->nsources);
     for (int i = 0; i < leaf->nsources; i++) {
         Source *source = &question->sources[i];
         source->source = &leaf->sources[i];
@@ -62,7 +62,7 @@ void open_sources(const catalog::Reading &reading, Question *question, ParamList
             source->settings = open_settings(reading, source->source->relation, source->relation);
     }
     List *all = settings_of(question);
-    question->settings = static_cast<catalog::Settings *>(palloc(sizeof(catalog::Settings)));
+    question->settings = array_of<catalog::Settings>(1);
     *question->settings = *static_cast<const catalog::Settings *>(linitial(all)); // its versions become those of all
     List *others = list_delete_first(all);
     for (auto *other : border::each<const catalog::Settings>(others))
@@ -87,7 +87,7 @@ static Units *units_of_all(const Question *question, const catalog::Reading *rea
 }
 
 static AttrNumber *same_columns(int n) {
-    auto *map = static_cast<AttrNumber *>(palloc0(sizeof(AttrNumber) * (n + 1)));
+    auto *map = zeroed<AttrNumber>(n + 1);
     for (int i = 1; i <= n; i++)
         map[i] = static_cast<AttrNumber>(i);
     return map;
@@ -114,11 +114,11 @@ Units *resolve_sources(const catalog::Reading &reading, Question *question) {
 }
 
 Units *resolve_table(Question *question) {
-    auto *source = static_cast<query::Source *>(palloc0(sizeof(query::Source)));
+    auto *source = zeroed<query::Source>();
     source->relation = question->settings->view;
     source->varno = 1;
     question->nsources = 1;
-    question->sources = static_cast<Source *>(palloc(sizeof(Source)));
+    question->sources = array_of<Source>(1);
     *question->sources = Source{source, question->settings, question->settings->relation, nullptr, nullptr};
     return resolve(question, nullptr);
 }

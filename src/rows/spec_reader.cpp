@@ -1,4 +1,4 @@
-#include "rows/spec_reader.hpp"
+#include "rows/cell_site.hpp"
 
 #include <cmath>
 

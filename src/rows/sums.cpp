@@ -1,5 +1,6 @@
 #include "rows/sums.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
 
@@ -25,6 +26,18 @@ ValueKind value_kind(Oid type) {
     default:
         refuse_form(psprintf("values of type %s cannot be summed", format_type_be(type)),
                     "Use smallint, integer, bigint, real, double precision or numeric.");
+    }
+}
+
+Datum value_of_integer(Oid type, int64 number) {
+    switch (type) {
+    case INT2OID:
+        return Int16GetDatum(static_cast<int16>(std::clamp<int64>(number, PG_INT16_MIN, PG_INT16_MAX)));
+    case INT4OID:
+    case DATEOID:
+        return Int32GetDatum(static_cast<int32>(std::clamp<int64>(number, PG_INT32_MIN, PG_INT32_MAX)));
+    default:
+        return Int64GetDatum(number);
     }
 }
 

@@ -23,6 +23,8 @@ inline int64 integer_value(ValueKind kind, Datum value) { // of an integer kind
            : kind == ValueKind::int4 ? DatumGetInt32(value)
                                      : DatumGetInt64(value);
 }
+// Returns a whole number as a value of an integer type, a date or a moment; beyond the ends of the type its end.
+Datum value_of_integer(Oid type, int64 number);
 double numeric_value(Datum value); // NaN and infinities as such; beyond double: infinity
 inline double double_value(ValueKind kind, Datum value) {
     switch (kind) {

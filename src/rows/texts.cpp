@@ -2,11 +2,11 @@
 
 #include "border/each.hpp"
 #include "border/listed.hpp"
-#include "border/scope.hpp"
 #include "border/walk.hpp"
 #include "query/exists.hpp"
 #include "query/percentile.hpp"
 #include "rows/nodes.hpp"
+#include "rows/pinned.hpp"
 
 namespace dp::rows {
 
@@ -60,21 +60,19 @@ const char *shortened(const char *text) {
 List *written_arguments(const query::Aggregate &aggregate) {
     const bool adds_casts = privacy::is_joint(aggregate.fn) || aggregate.fn == privacy::Aggregate::percentile_cont;
     List *written = NIL;
-    ListCell *cell;
-    foreach (cell, aggregate.node->args) {
-        auto *argument = reinterpret_cast<Node *>(lfirst_node(TargetEntry, cell)->expr);
+    for (auto *one : border::each<TargetEntry>(aggregate.node->args)) {
+        auto *argument = as_node(one->expr);
         written = lappend(written, adds_casts ? query::before_cast_to_double(argument) : argument);
     }
     return written;
 }
 
 const char *written_text(const Question *question, const List *expressions) {
-    border::SettingsScope settings = border::SettingsScope::enter();
-    const char *text = border::listed(0, list_length(expressions), [=](int i) {
-        return text_over_views(question, static_cast<Node *>(list_nth(expressions, i)));
+    return pinned([=] {
+        return border::listed(0, list_length(expressions), [=](int i) {
+            return text_over_views(question, static_cast<Node *>(list_nth(expressions, i)));
+        });
     });
-    settings.leave();
-    return text;
 }
 
 const char *expression_text(const Question *question, const List *expressions) {

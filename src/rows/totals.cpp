@@ -1,20 +1,20 @@
 #include "rows/totals.hpp"
 
-#include "border/scope.hpp"
 #include "catalog/settings.hpp"
 #include "query/condition.hpp"
 #include "query/constants.hpp"
 #include "rows/aggregate_arguments.hpp"
 #include "rows/cell_calls.hpp"
+#include "rows/compared.hpp"
 #include "rows/nodes.hpp"
+#include "rows/pinned.hpp"
 
 namespace dp::rows {
 
 const char *text_of_summed(Node *folded, Oid relation) {
-    border::SettingsScope settings = border::SettingsScope::enter();
-    const char *text = deparse_expression(folded, deparse_context_for(get_rel_name(relation), relation), false, false);
-    settings.leave();
-    return text;
+    return pinned([=] {
+        return deparse_expression(folded, deparse_context_for(get_rel_name(relation), relation), false, false);
+    });
 }
 
 // The only private table that the argument is of; null where some row of it may stand in several joined rows.
@@ -36,8 +36,7 @@ static const Source *summed_source(const Question *question, Node *argument) {
 
 UnitTotal total_of(const catalog::Reading &reading, const Question *question, int measure) {
     const privacy::Measure &of = (*question->measures)[measure];
-    if (of.kind != privacy::MeasureKind::sum || question->units == nullptr || !question->units->clipped ||
-        question->units->single)
+    if (of.kind != privacy::MeasureKind::sum || !is_clipped(question) || question->units->single)
         return UnitTotal{};
     Node *argument = folded_argument_node(question, of.calls.front());
     const Source *source = summed_source(question, argument);
@@ -58,11 +57,11 @@ UnitTotal total_of(const catalog::Reading &reading, const Question *question, in
 
 // Returns the only source of the question, with a sum.
 static query::Leaf *leaf_of_sum(const Question *question) {
-    auto *leaf = static_cast<query::Leaf *>(palloc0(sizeof(query::Leaf)));
+    auto *leaf = zeroed<query::Leaf>();
     leaf->nsources = 1;
     leaf->sources[0] = *question->sources[0].source;
     leaf->naggregates = 1;
-    leaf->aggregates = static_cast<query::Aggregate *>(palloc0(sizeof(query::Aggregate)));
+    leaf->aggregates = zeroed<query::Aggregate>();
     leaf->aggregates->fn = privacy::Aggregate::sum;
     leaf->aggregates->filter = -1;
     return leaf;
@@ -73,22 +72,21 @@ static const privacy::Bounds *bounds_of_sizes(const catalog::Reading &reading, c
                                               const privacy::Bounds *that_follow) {
     if (!IsA(folded, Var))
         return that_follow;
-    const Oid type = getBaseType(exprType(folded));
     return catalog::column_bounds(reading, question->settings->relation,
                                   get_attname(question->settings->relation, castNode(Var, folded)->varattno, false),
-                                  type == INT2OID || type == INT4OID || type == INT8OID);
+                                  is_integer(getBaseType(exprType(folded))));
 }
 
 void resolve_sizes(const catalog::Reading &reading, Question *question, const char *text) {
-    border::SettingsScope settings = border::SettingsScope::enter(); // under which it was printed
-    Node *folded = query::fold_constants(query::check_table_expression(text, question->settings->relation), nullptr);
-    settings.leave();
+    Node *folded = pinned([&] { // it was printed so
+        return query::fold_constants(query::check_table_expression(text, question->settings->relation), nullptr);
+    });
     question->leaf = leaf_of_sum(question);
     ColumnRanges columns = column_ranges(reading, question);
     query::RowCost cost = {};
-    question->expressions = static_cast<Expression *>(palloc(sizeof(Expression)));
+    question->expressions = array_of<Expression>(1);
     *question->expressions = resolve_expression(&columns, folded, &cost);
-    question->bounds = static_cast<const privacy::Bounds **>(palloc(sizeof(privacy::Bounds *)));
+    question->bounds = array_of<const privacy::Bounds *>(1);
     *question->bounds = bounds_of_sizes(reading, question, folded, question->expressions->bounds);
     if (*question->bounds == nullptr)
         refuse_state(psprintf("no bounds of %s follow from what is declared of the columns of %s", text,

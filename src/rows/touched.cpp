@@ -2,7 +2,6 @@
 
 #include "border/each.hpp"
 #include "border/refuse.hpp"
-#include "border/scope.hpp"
 #include "border/walk.hpp"
 #include "catalog/domain.hpp"
 #include "catalog/facade.hpp"
@@ -13,6 +12,7 @@
 #include "rows/aggregate_arguments.hpp"
 #include "rows/cells_where.hpp"
 #include "rows/nodes.hpp"
+#include "rows/pinned.hpp"
 #include "rows/rising.hpp"
 
 namespace dp::rows {
@@ -82,11 +82,16 @@ static Bitmapset *cells_of_filters(Cells *cells, const Question *question) {
 
 // ---- the question --------------------------------------------------------------------------------------------------
 
+// How many places of the range table stand before what leads to units.
+static int entries_of(const Question *question) {
+    return is_joined(question) ? list_length(question->leaf->query->rtable) : 1;
+}
+
 // Returns the table that stands at a place of the range table: a source, or what leads to units behind them.
 static Oid relation_at(const Question *question, int varno) {
     const Source *source = source_at(question, varno);
-    const int entries = is_joined(question) ? list_length(question->leaf->query->rtable) : 1;
-    return source != nullptr ? source->relation : list_nth_oid(question->units->ancestors, varno - entries - 1);
+    return source != nullptr ? source->relation
+                             : list_nth_oid(question->units->ancestors, varno - entries_of(question) - 1);
 }
 
 // Whether each joined row of a unit has a row of the source, and that unit's.
@@ -127,14 +132,13 @@ static List *columns_of_table(const Question *question, Oid relation, AttrNumber
         check_one_row(source.settings->unit, relation);
         columns = lappend(columns, query::column_of(source.source->varno, relation, nullptr, column));
     }
-    const int entries = is_joined(question) ? list_length(question->leaf->query->rtable) : 1;
-    const catalog::UnitPath *last = question->units->path;
-    while (last->parent != nullptr && !last->direct)
-        last = last->parent;
     const int hidden = list_length(question->units->ancestors);
     if (columns == NIL && hidden > 0 && llast_oid(question->units->ancestors) == relation) {
+        const catalog::UnitPath *last = question->units->path;
+        while (last->parent != nullptr && !last->direct)
+            last = last->parent;
         check_one_row(last, relation);
-        columns = list_make1(query::column_of(entries + hidden, relation, nullptr, column));
+        columns = list_make1(query::column_of(entries_of(question) + hidden, relation, nullptr, column));
     }
     return columns;
 }
@@ -165,7 +169,7 @@ static List *columns_of(const Question *question, const Partition &partition) {
 }
 
 static catalog::Touched *ranges_of(const Cells &cells, const Bitmapset *found) {
-    auto *touched = static_cast<catalog::Touched *>(palloc0(sizeof(catalog::Touched)));
+    auto *touched = zeroed<catalog::Touched>();
     touched->partition = cells.partition->version;
     touched->others = cells.partition->others();
     touched->begun = touched->others + cells.n - 1;
@@ -176,14 +180,12 @@ static catalog::Touched *ranges_of(const Cells &cells, const Bitmapset *found) {
         return touched;
     for (int member = -1; (member = bms_next_member(found, member)) >= 0;) {
         const int64 cell = touched->others + member;
-        if (touched->n > 0 && touched->last[touched->n - 1] == cell - 1)
-            touched->last[touched->n - 1] = cell;
-        else if (touched->n == catalog::most_ranges)
-            return ranges_of(cells, cells.all());
-        else {
-            touched->first[touched->n] = touched->last[touched->n] = cell;
-            touched->n++;
+        if (touched->n == 0 || touched->last[touched->n - 1] != cell - 1) {
+            if (touched->n == catalog::most_ranges)
+                return ranges_of(cells, cells.all());
+            touched->first[touched->n++] = cell;
         }
+        touched->last[touched->n - 1] = cell;
     }
     return touched;
 }
@@ -217,10 +219,6 @@ static Question *read_below(Question *question) {
     return question;
 }
 
-static const Question *read_below(const Question *question) {
-    return read_below(const_cast<Question *>(question));
-}
-
 // Puts in the place of a column of the sub-SELECT what it is there. context: the question of the sub-SELECT.
 static Node *below_columns(Node *node, void *context) {
     const auto *people = static_cast<const Question *>(context);
@@ -252,19 +250,15 @@ static List *conditions_below(const Narrowed *narrowed, const Question *question
     return conditions;
 }
 
-// Under the settings and as the role of the internal statement: the same text means the same there.
 static Bitmapset *find_cells(const Narrowed *narrowed, const Question *question, const List *folded, Cells *cells) {
-    const Question *below = read_below(question);
-    border::SettingsScope settings = border::SettingsScope::enter();
-    border::RoleScope role = border::RoleScope::enter(question->settings->owner);
-    Bitmapset *found = cells_where_all(cells, below == question ? narrowed->conjuncts : conditions_below(narrowed, question, below));
-    if (below == question) {
+    const Question *below = read_below(const_cast<Question *>(question));
+    return pinned_as(question->settings->owner, [&] {
+        if (below != question)
+            return cells_where_all(cells, conditions_below(narrowed, question, below));
+        Bitmapset *found = cells_where_all(cells, narrowed->conjuncts);
         found = bms_int_members(found, cells_of_keys(cells, question, folded));
-        found = bms_int_members(found, cells_of_filters(cells, question));
-    }
-    role.leave();
-    settings.leave();
-    return found;
+        return bms_int_members(found, cells_of_filters(cells, question));
+    });
 }
 
 // Whether some view has the column under the name that denials tell.
@@ -287,7 +281,7 @@ static Node *make_condition(const Question *question, const Cells &cells, const 
     if (text == nullptr)
         return nullptr;
     if (strlen(text) > query::max_text)
-        return reinterpret_cast<Node *>(makeBoolConst(false, true));
+        return as_node(makeBoolConst(false, true));
     Node *condition = table_condition(relation, text);
     if (varno != 1)
         ChangeVarNodes(condition, 1, varno, 0);
@@ -309,7 +303,7 @@ void keep_to_cells(const catalog::Touched *touched, Question *question) {
 
 void check_cells(const Question *question) {
     if (question->touched != nullptr)
-        (void)columns_of(read_below(question), *question->settings->partition);
+        (void)columns_of(read_below(const_cast<Question *>(question)), *question->settings->partition);
 }
 
 void find_touched(const Narrowed *narrowed, const List *folded, Question *question) {

@@ -6,6 +6,7 @@
 #include "query/stretches.hpp"
 #include "query/total_table.hpp"
 #include "rows/canonical.hpp"
+#include "rows/compared.hpp"
 #include "rows/texts.hpp"
 
 namespace dp::rows {
@@ -48,7 +49,7 @@ const char *key_in_where(const Question *question) {
 
 static bool is_whole(Oid type) {
     type = getBaseType(type);
-    return type == INT2OID || type == INT4OID || type == INT8OID || type == DATEOID;
+    return is_integer(type) || type == DATEOID;
 }
 
 static bool has_step(Node *node, void *) {
@@ -71,7 +72,7 @@ static bool has_step(Node *node, void *) {
 // Whether a list of groups follows where a column of the key has two ends: of whole numbers and days, of periods, and of steps.
 static bool follows_from_bounds(Node *key, Var *column) {
     const Oid type = getBaseType(column->vartype);
-    if (type == TIMESTAMPOID || type == TIMESTAMPTZOID)
+    if (is_moment(type))
         return query::stretch_of(key, column) != 0;
     const bool number = type == NUMERICOID || type == FLOAT4OID || type == FLOAT8OID;
     return is_whole(type) || (number && has_step(key, nullptr));
@@ -98,7 +99,7 @@ static const char *own_remedy(const Question *question) {
                         named);
     const Oid type = getBaseType(question->leaf->keys[key].type);
     const char *part = !IsA(question->leaf->keys[key].expression, Var)                ? nullptr
-                       : type == TIMESTAMPOID || type == TIMESTAMPTZOID               ? "date_trunc('month', %s)"
+                       : is_moment(type)                                              ? "date_trunc('month', %s)"
                        : type == NUMERICOID || type == FLOAT4OID || type == FLOAT8OID ? "floor(%s)"
                                                                                       : nullptr;
     if (part == nullptr)
@@ -139,7 +140,7 @@ static const Question *shown_below(const Question *question) {
     if (source == nullptr || source->people == nullptr || column->varattno > source->people->leaf->nkeys ||
         source->people->key_columns[column->varattno - 1] == InvalidAttrNumber)
         return nullptr;
-    auto *below = static_cast<Question *>(palloc(sizeof(Question)));
+    auto *below = array_of<Question>(1);
     *below = *source->people;
     below->undeclared = below->key_columns[column->varattno - 1];
     return source_at(below, query::varno_of(below->undeclared))->source->is_public ? nullptr : below;

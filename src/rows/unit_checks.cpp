@@ -6,6 +6,8 @@
 #include "catalog/domain.hpp"
 #include "catalog/ledger.hpp"
 #include "query/asked_limits.hpp"
+#include "rows/nodes.hpp"
+#include "rows/compared.hpp"
 #include "rows/people_sources.hpp"
 #include "rows/texts.hpp"
 #include "rows/undeclared_keys.hpp"
@@ -25,34 +27,30 @@ void check_asked_limits(const Question *question) {
 
 // ---- units as groups -----------------------------------------------------------------------------------------------
 
-static bool has_column(Node *node) {
-    return contain_var_clause(node);
-}
-
 // Returns what casts, and arithmetic with constants, keep apart: the part of the expression that is not constant. Null: there are several.
 static Node *below_arithmetic(const OpExpr *call) {
     const char *name = get_opname(call->opno);
     auto *first = static_cast<Node *>(linitial(call->args)), *last = static_cast<Node *>(llast(call->args));
     if (strcmp(name, "+") != 0 && strcmp(name, "-") != 0 && strcmp(name, "||") != 0)
         return nullptr;
-    if (!has_column(last))
+    if (!contain_var_clause(last))
         return first;
-    return list_length(call->args) == 1 || !has_column(first) ? last : nullptr;
+    return list_length(call->args) == 1 || !contain_var_clause(first) ? last : nullptr;
 }
 
 // The column whose values a key tells apart, seen through casts of whole numbers and texts; null: none.
 static const Var *told_apart(Node *node) {
     while (node != nullptr && !IsA(node, Var)) {
         if (IsA(node, RelabelType))
-            node = reinterpret_cast<Node *>(castNode(RelabelType, node)->arg);
+            node = as_node(castNode(RelabelType, node)->arg);
         else if (IsA(node, CoerceViaIO))
-            node = reinterpret_cast<Node *>(castNode(CoerceViaIO, node)->arg);
+            node = as_node(castNode(CoerceViaIO, node)->arg);
         else if (IsA(node, OpExpr))
             node = below_arithmetic(castNode(OpExpr, node));
         else if (IsA(node, FuncExpr) && castNode(FuncExpr, node)->funcformat != COERCE_EXPLICIT_CALL) {
             auto *argument = static_cast<Node *>(linitial(castNode(FuncExpr, node)->args));
             const Oid type = getBaseType(exprType(argument));
-            node = type == INT2OID || type == INT4OID || type == INT8OID || type == TEXTOID ? argument : nullptr;
+            node = is_integer(type) || type == TEXTOID ? argument : nullptr;
         } else
             return nullptr;
     }
@@ -94,7 +92,7 @@ static bool groups_are_units(const Question *question, const List *keys, const S
 static bool groups_are_rows(const Question *question, const List *keys, const Source &source) {
     if (source.settings == nullptr || source.people != nullptr)
         return false;
-    auto *columns = static_cast<AttrNumber *>(palloc(sizeof(AttrNumber) * (list_length(keys) + 1)));
+    auto *columns = array_of<AttrNumber>(list_length(keys) + 1);
     int n = 0;
     ListCell *cell;
     foreach (cell, grouped_columns(question, keys)) {
@@ -216,25 +214,16 @@ void check_asked_units(const Question *question) {
 
 // ---- in words ------------------------------------------------------------------------------------------------------
 
-static void add_names(StringInfo text, int n, const char **names) {
-    for (int i = 0; i < n; i++)
-        appendStringInfo(text, "%s%s", i > 0 ? ", " : "", quote_identifier(names[i]));
-}
-
 const char *unit_text(const catalog::UnitPath *path) {
     StringInfoData text;
     initStringInfo(&text);
     for (; path != nullptr; path = path->parent) {
-        appendStringInfoString(&text, text.len > 0 ? ", " : "");
-        add_names(&text, path->ncolumns, path->names);
+        appendStringInfo(&text, "%s%s", text.len > 0 ? ", " : "", border::listed_names(path->names, path->ncolumns));
         if (!OidIsValid(path->parent_relation) || get_rel_name(path->parent_relation) == nullptr)
             continue;
         appendStringInfo(&text, " -> %s", catalog::qualified_name(path->parent_relation));
-        if (path->direct) // its values are the units
-            continue;
-        appendStringInfoChar(&text, '(');
-        add_names(&text, path->ncolumns, path->key_names);
-        appendStringInfoChar(&text, ')');
+        if (!path->direct) // else its values are the units
+            appendStringInfo(&text, "(%s)", border::listed_names(path->key_names, path->ncolumns));
     }
     return text.data;
 }
@@ -275,7 +264,7 @@ static const char *useless_limit(const Question *question, privacy::Mechanism me
 
 static const char *clipped_rows(const Question *question) {
     const Units *units = question->units;
-    if (units == nullptr || !units->clipped)
+    if (!is_clipped(question))
         return nullptr;
     if (only_people(question) != nullptr)
         return psprintf("one row for each person; counts and sums of a person's rows stop at those of %d rows",

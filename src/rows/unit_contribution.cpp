@@ -1,5 +1,8 @@
 #include "rows/unit_contribution.hpp"
 
+#include <algorithm>
+#include <tuple>
+
 #include "privacy/contribution.hpp"
 #include "privacy/joint.hpp"
 
@@ -171,15 +174,6 @@ struct Placed {
 };
 } // namespace
 
-static int compare_placed(const void *a, const void *b) {
-    auto *x = static_cast<const Placed *>(a), *y = static_cast<const Placed *>(b);
-    if (x->group != y->group)
-        return x->group < y->group ? -1 : 1;
-    if (x->cell != y->cell)
-        return x->cell < y->cell ? -1 : 1;
-    return x->entry < y->entry ? -1 : x->entry > y->entry;
-}
-
 // The coordinates of quantiles.
 static int find_quantiles(const Question *question, int *coordinates) {
     int n = 0, c = 0;
@@ -195,11 +189,11 @@ static int find_quantiles(const Question *question, int *coordinates) {
 // Moves the counts of cells from the sums of groups to cells of their own.
 static void take_cells(const Question *question, const UnitContribution &read, const Placed *placed, int n,
                        UnitContribution *unit) {
-    auto *coordinates = static_cast<int *>(palloc(sizeof(int) * (question->nmeasures + 1)));
+    auto *coordinates = array_of<int>(question->nmeasures + 1);
     const int width = question->ncoordinates, nquantiles = find_quantiles(question, coordinates);
     unit->nquantiles = nquantiles;
-    unit->cells = static_cast<CellOfGroup *>(palloc(sizeof(CellOfGroup) * (n + 1)));
-    unit->cell_counts = static_cast<int128 *>(palloc0(sizeof(int128) * (static_cast<Size>(n) * nquantiles + 1)));
+    unit->cells = array_of<CellOfGroup>(n + 1);
+    unit->cell_counts = zeroed<int128>(static_cast<Size>(n) * nquantiles + 1);
     for (int i = 0; i < n; i++) {
         if (placed[i].cell < 0)
             continue;
@@ -236,20 +230,21 @@ static void move_values(const UnitContribution &from, const int *places, UnitCon
 // By the groups of the answer, ascending, each once. cells: of each entry.
 static UnitContribution declared(const Question *question, const UnitContribution &read, const int *cells) {
     const int nkeys = question->leaf->nkeys, width = question->ncoordinates;
-    auto *placed = static_cast<Placed *>(palloc(sizeof(Placed) * (read.ngroups + 1)));
+    auto *placed = array_of<Placed>(read.ngroups + 1);
     int n = 0;
     for (int i = 0; i < read.ngroups; i++) {
         placed[n] = {declared_group(question, read.keys + i * nkeys, read.nulls + i * nkeys), cells[i], i};
         n += placed[n].group >= 0;
     }
-    if (n > 1)
-        qsort(placed, n, sizeof(Placed), compare_placed);
+    std::sort(placed, placed + n, [](const Placed &a, const Placed &b) {
+        return std::tie(a.group, a.cell, a.entry) < std::tie(b.group, b.cell, b.entry);
+    });
     UnitContribution unit = {};
-    unit.groups = static_cast<int *>(palloc(sizeof(int) * (n + 1)));
-    unit.keys = static_cast<Datum *>(palloc(sizeof(Datum) * (static_cast<Size>(n) * nkeys + 1)));
-    unit.nulls = static_cast<bool *>(palloc(sizeof(bool) * (static_cast<Size>(n) * nkeys + 1)));
-    unit.values = static_cast<int128 *>(palloc(sizeof(int128) * (static_cast<Size>(n) * width + 1)));
-    auto *places = static_cast<int *>(palloc(sizeof(int) * (read.ngroups + 1))); // of the entries; -1: in no group
+    unit.groups = array_of<int>(n + 1);
+    unit.keys = array_of<Datum>(static_cast<Size>(n) * nkeys + 1);
+    unit.nulls = array_of<bool>(static_cast<Size>(n) * nkeys + 1);
+    unit.values = array_of<int128>(static_cast<Size>(n) * width + 1);
+    auto *places = array_of<int>(read.ngroups + 1); // of the entries; -1: in no group
     memset(places, -1, sizeof(int) * read.ngroups);
     for (int i = 0; i < n; i++) {
         const int128 *values = read.values + static_cast<Size>(placed[i].entry) * width;
@@ -271,12 +266,11 @@ static UnitContribution declared(const Question *question, const UnitContributio
 
 // Makes room for the values of each measure that counts some; as many as the bytes left may hold.
 static void begin_values(const Question *question, const border::Reader &reader, UnitContribution *unit) {
-    unit->counts = static_cast<UnitValues *>(palloc(sizeof(UnitValues) * (question->nmeasures + 1)));
+    unit->counts = array_of<UnitValues>(question->nmeasures + 1);
     const Size most = (reader.end - reader.at) / sizeof(PackedValue);
     for (int j = 0, c = 0; j < question->nmeasures; c += (*question->measures)[j++].coordinates())
         if ((*question->measures)[j].of_values)
-            unit->counts[unit->ncounts++] = {
-                c, 0, static_cast<privacy::UnitValue *>(palloc(sizeof(privacy::UnitValue) * (most + 1)))};
+            unit->counts[unit->ncounts++] = {c, 0, array_of<privacy::UnitValue>(most + 1)};
 }
 
 // The values that each measure keeps of one group.
@@ -297,14 +291,14 @@ UnitContribution read_contribution(const Question *question, Datum result) {
     unit.ngroups = keyed ? reader.take<int32>() : 1;
     if (unit.ngroups < 0 || unit.ngroups > (reader.end - reader.at) / static_cast<int64>(sizeof(int128) * width))
         elog(ERROR, "unexpected result of an internal aggregate");
-    auto *sites = static_cast<KeySite *>(palloc(sizeof(KeySite) * (nkeys + 1)));
+    auto *sites = array_of<KeySite>(nkeys + 1);
     for (int i = 0; i < nkeys; i++)
         get_typlenbyval(exprType(question->keys[i]), &sites[i].length, &sites[i].by_value);
     const Size n = unit.ngroups;
-    unit.keys = static_cast<Datum *>(palloc(sizeof(Datum) * (n * nkeys + 1)));
-    unit.nulls = static_cast<bool *>(palloc(sizeof(bool) * (n * nkeys + 1)));
-    unit.values = static_cast<int128 *>(palloc(sizeof(int128) * (n * width + 1)));
-    auto *cells = static_cast<int *>(palloc(sizeof(int) * (n + 1)));
+    unit.keys = array_of<Datum>(n * nkeys + 1);
+    unit.nulls = array_of<bool>(n * nkeys + 1);
+    unit.values = array_of<int128>(n * width + 1);
+    auto *cells = array_of<int>(n + 1);
     begin_values(question, reader, &unit);
     for (Size i = 0; i < n; i++) {
         cells[i] = keyed ? take_keys(question, sites, &reader, unit.keys + i * nkeys, unit.nulls + i * nkeys) : -1;

@@ -34,26 +34,17 @@ void limit_rows(const Question *question, Units *units) {
     units->max_rows = !units->clipped ? 1 : asked > 0 ? asked : units->path->max_rows;
 }
 
-// Returns max_groups of the only table that a unit may have several rows of; 0: not declared.
-static int declared_groups(const Question *question, const Units *units) {
+// Returns the path to units of the only table that a unit may have several rows of; null: there is none.
+static const catalog::UnitPath *path_of_several(const Question *question, const Units *units) {
     if (units->joined == nullptr)
-        return units->path->max_groups;
-    const int several = units->joined->several;
-    return several < 0 ? 0 : question->sources[several].settings->unit->max_groups;
+        return units->path;
+    return units->joined->several < 0 ? nullptr : question->sources[units->joined->several].settings->unit;
 }
 
-// Likewise.
-static int declared_rows_per_group(const Question *question, const Units *units) {
-    if (units->joined == nullptr)
-        return units->path->max_rows_per_group;
-    const int several = units->joined->several;
-    return several < 0 ? 0 : question->sources[several].settings->unit->max_rows_per_group;
-}
-
-static void limit_rows_per_group(const Question *question, Units *units) {
-    const int asked = question->leaf->limits.max_rows_per_group;
-    const int wanted = asked == 0 ? declared_rows_per_group(question, units) : asked;
-    units->max_rows_per_group = Min(wanted, units->max_rows);
+// Returns a limit that is asked for, else that which is declared; 0: neither is.
+static int wanted(const Question *question, const Units *units, int asked, int catalog::UnitPath::*declared) {
+    const catalog::UnitPath *path = path_of_several(question, units);
+    return asked != 0 || path == nullptr ? asked : path->*declared;
 }
 
 void limit_groups(Question *question, Units *units) {
@@ -62,13 +53,15 @@ void limit_groups(Question *question, Units *units) {
         units->max_groups = 1;
         return;
     }
-    int asked = question->leaf->limits.max_groups, wanted = asked == 0 ? declared_groups(question, units) : asked;
-    units->max_groups = wanted == 0 ? units->max_rows : Min(wanted, units->max_rows);
+    const query::Limits &asked = question->leaf->limits;
+    const int groups = wanted(question, units, asked.max_groups, &catalog::UnitPath::max_groups);
+    units->max_groups = groups == 0 ? units->max_rows : Min(groups, units->max_rows);
     if (!question->thresholded)
         units->max_groups = Max(Min(units->max_groups, question->ngroups), 1);
     if (units->one_group)
         units->max_groups = 1;
-    limit_rows_per_group(question, units);
+    units->max_rows_per_group =
+        Min(wanted(question, units, asked.max_rows_per_group, &catalog::UnitPath::max_rows_per_group), units->max_rows);
 }
 
 } // namespace dp::rows

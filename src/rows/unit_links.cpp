@@ -33,7 +33,7 @@ static Node *equality(const Var *left, const Var *right) {
 
 // Long texts are never fetched: each scan leaves them out before its rows are joined, hashed or sorted.
 static List *with_short(List *conditions, const Var *column) {
-    Node *condition = short_key_condition(reinterpret_cast<Node *>(const_cast<Var *>(column)));
+    Node *condition = short_key_condition(as_node(const_cast<Var *>(column)));
     return condition == nullptr ? conditions : lappend(conditions, condition);
 }
 
@@ -62,7 +62,7 @@ static int joined_parent(const Question *question, const query::Joined *joined, 
 
 Units *units_of(const Question *question, const catalog::UnitPath *path, int varno, int entries,
                        const query::Joined *joined) {
-    auto *units = static_cast<Units *>(palloc0(sizeof(Units)));
+    auto *units = zeroed<Units>();
     units->path = path;
     units->joined = joined;
     List *conditions = NIL;
@@ -81,7 +81,7 @@ Units *units_of(const Question *question, const catalog::UnitPath *path, int var
         units->values = lappend(units->values, column);
         conditions = with_short(lappend(conditions, null_test(as_node(copyObject(column)), IS_NOT_NULL)), column);
     }
-    units->links = reinterpret_cast<Node *>(make_ands_explicit(conditions));
+    units->links = as_node(make_ands_explicit(conditions));
     units->clipped = !path->keyed || joined != nullptr;
     return units;
 }

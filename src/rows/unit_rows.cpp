@@ -1,6 +1,5 @@
 #include "rows/unit_rows.hpp"
 
-#include <algorithm>
 #include <cmath>
 
 #include "border/each.hpp"
@@ -13,8 +12,10 @@
 #include "query/aggregate_table.hpp"
 #include "query/total.hpp"
 #include "rows/canonical.hpp"
+#include "rows/compared.hpp"
 #include "rows/counted_values.hpp"
 #include "rows/nodes.hpp"
+#include "rows/sums.hpp"
 #include "rows/from_clause.hpp"
 #include "rows/texts.hpp"
 
@@ -48,7 +49,7 @@ static bool has_one_row(const Units *units, int source) {
 
 // The columns of the views that must have one value for a unit: what is grouped by beside its columns, and what stands above.
 static List *carried_of(const query::PerUnit *leaf) {
-    return list_concat(pull_var_clause(reinterpret_cast<Node *>(leaf->keys), 0), list_copy(leaf->carried));
+    return list_concat(pull_var_clause(as_node(leaf->keys), 0), list_copy(leaf->carried));
 }
 
 // In all joined rows of a unit these are the same.
@@ -61,7 +62,7 @@ static bool is_of_unit(const query::Leaf *leaf, const Var *column) {
 
 static bool is_grouped(const Question *question, const Var *column) {
     const List *keys = question->per_unit == nullptr ? NIL : question->per_unit->grouped_keys;
-    return list_member(pull_var_clause(reinterpret_cast<Node *>(const_cast<List *>(keys)), 0), column);
+    return list_member(pull_var_clause(as_node(const_cast<List *>(keys)), 0), column);
 }
 
 // The first column that may have several, and its source; null: there is none.
@@ -128,27 +129,15 @@ struct Resolved {
 
 // Makes a constant of a number's type, a date or a moment (query/range). A value beyond the type's range becomes the range's end.
 static Const *number_constant(Oid type, double value) {
-    switch (type) {
-    case INT2OID:
-        return makeConst(type, -1, InvalidOid, sizeof(int16),
-                         Int16GetDatum(static_cast<int16>(std::clamp<double>(value, PG_INT16_MIN, PG_INT16_MAX))),
-                         false, true);
-    case INT4OID:
-    case DATEOID:
-        return makeConst(type, -1, InvalidOid, sizeof(int32),
-                         Int32GetDatum(static_cast<int32>(std::clamp<double>(value, PG_INT32_MIN, PG_INT32_MAX))),
-                         false, true);
-    case INT8OID:
-    case TIMESTAMPOID:
-    case TIMESTAMPTZOID: {
-        constexpr double end = 0x1p63;
-        const int64 whole = value >= end ? PG_INT64_MAX : value <= -end ? PG_INT64_MIN : static_cast<int64>(value);
-        return makeConst(type, -1, InvalidOid, sizeof(int64), Int64GetDatum(whole), false, FLOAT8PASSBYVAL);
-    }
-    default:
+    if (!is_integer(type) && !is_moment(type) && type != DATEOID)
         return makeConst(NUMERICOID, -1, InvalidOid, -1, DirectFunctionCall1(float8_numeric, Float8GetDatum(value)),
                          false, false);
-    }
+    constexpr double end = 0x1p63;
+    const int64 whole = value >= end ? PG_INT64_MAX : value <= -end ? PG_INT64_MIN : static_cast<int64>(value);
+    int16 length;
+    bool by_value;
+    get_typlenbyval(type, &length, &by_value);
+    return makeConst(type, -1, InvalidOid, length, value_of_integer(type, whole), false, by_value);
 }
 
 static Node *between(MinMaxOp op, Oid type, Node *value, Const *end) {
@@ -157,7 +146,7 @@ static Node *between(MinMaxOp op, Oid type, Node *value, Const *end) {
     choice->op = op;
     choice->args = list_make2(value, end);
     choice->location = -1;
-    return reinterpret_cast<Node *>(choice);
+    return as_node(choice);
 }
 
 static bool is_numeric(const Resolved &resolved) {
@@ -169,8 +158,7 @@ static Node *clamped(const Resolved &resolved) {
     const privacy::Span &span = resolved.of.span;
     const bool number = is_numeric(resolved);
     if (!span.bounded() && number)
-        refuse_unbounded(resolved.question,
-                         reinterpret_cast<Node *>(linitial_node(TargetEntry, resolved.asked->args)->expr), true);
+        refuse_unbounded(resolved.question, as_node(linitial_node(TargetEntry, resolved.asked->args)->expr), true);
     const Oid type = getBaseType(exprType(resolved.argument));
     if (!span.bounded())
         return resolved.argument;
@@ -184,8 +172,8 @@ static Node *clamped(const Resolved &resolved) {
 }
 
 static Node *aggregate_of(const Resolved &resolved, Node *argument) {
-    return reinterpret_cast<Node *>(make_aggregate(resolved.call->aggfnoid, resolved.call->aggtype,
-                                                   argument == nullptr ? NIL : list_make1(argument), resolved.filter));
+    return as_node(make_aggregate(resolved.call->aggfnoid, resolved.call->aggtype,
+                                  argument == nullptr ? NIL : list_make1(argument), resolved.filter));
 }
 
 static Node *counted(const Resolved &resolved, Node *count) {
@@ -193,8 +181,7 @@ static Node *counted(const Resolved &resolved, Node *count) {
     const bool always =
         query::unit_aggregate(resolved.call) == query::UnitAggregate::count_rows && resolved.filter == nullptr;
     *resolved.result = {{always ? 1.0 : 0.0, static_cast<double>(most), 0}, false}; // a unit without a row is none
-    return between(IS_LEAST, INT8OID, count,
-                   makeConst(INT8OID, -1, InvalidOid, sizeof(int64), Int64GetDatum(most), false, FLOAT8PASSBYVAL));
+    return between(IS_LEAST, INT8OID, count, number_constant(INT8OID, most));
 }
 
 static Node *values_counted(const Resolved &resolved) {
@@ -216,8 +203,7 @@ static Node *averaged(const Resolved &resolved) {
 }
 
 static bool has_span(Oid type) {
-    return type == INT2OID || type == INT4OID || type == INT8OID || type == NUMERICOID || type == DATEOID ||
-           type == TIMESTAMPOID || type == TIMESTAMPTZOID;
+    return is_integer(type) || is_moment(type) || type == NUMERICOID || type == DATEOID;
 }
 
 static int64 most_kept(Node *value) {
@@ -275,7 +261,7 @@ static Node *resolve_aggregate(const Resolved &resolved) {
 // Returns the column whose value, or NULL, a min or max is; null where bounds clamp it, which then limit the value.
 static Var *extreme_of(const Resolved &resolved, Node *argument) {
     while (argument != nullptr && IsA(argument, RelabelType))
-        argument = reinterpret_cast<Node *>(castNode(RelabelType, argument)->arg);
+        argument = as_node(castNode(RelabelType, argument)->arg);
     const bool plain = argument != nullptr && IsA(argument, Var) && !resolved.of.span.bounded() &&
                        query::unit_aggregate(resolved.call) == query::UnitAggregate::extreme;
     return plain ? castNode(Var, argument) : nullptr;
@@ -287,8 +273,8 @@ void resolve_per_unit(ColumnRanges *columns, Question *question, query::RowCost 
     if (question->remote)
         refuse_values("a sub-SELECT with one row for each person over a table whose rows other servers keep",
                       "Aggregate without it.");
-    own->ranges = static_cast<query::Range *>(palloc0(sizeof(query::Range) * (list_length(leaf->columns) + 1)));
-    own->extreme_of = static_cast<Var **>(palloc0(sizeof(Var *) * (list_length(leaf->columns) + 1)));
+    own->ranges = zeroed<query::Range>(list_length(leaf->columns) + 1);
+    own->extreme_of = zeroed<Var *>(list_length(leaf->columns) + 1);
     ListCell *cell;
     foreach (cell, leaf->columns) {
         const int i = foreach_current_index(cell);
@@ -296,18 +282,17 @@ void resolve_per_unit(ColumnRanges *columns, Question *question, query::RowCost 
         Node *call = map_to_tables(static_cast<Node *>(lfirst(cell)), question);
         Resolved resolved = {question, castNode(Aggref, call), asked, nullptr, nullptr, {}, &own->ranges[i], cost};
         if (resolved.call->args != NIL) {
-            auto *argument = reinterpret_cast<Node *>(linitial_node(TargetEntry, resolved.call->args)->expr);
+            auto *argument = as_node(linitial_node(TargetEntry, resolved.call->args)->expr);
             resolved.of = range_over_columns(argument, columns);
             resolved.argument = query::make_total(another(argument), nullptr, cost);
             own->extreme_of[i] = extreme_of(resolved, argument);
         }
-        resolved.filter =
-            query::make_total(reinterpret_cast<Node *>(copyObject(resolved.call->aggfilter)), nullptr, cost);
+        resolved.filter = query::make_total(as_node(copyObject(resolved.call->aggfilter)), nullptr, cost);
         own->columns = lappend(own->columns, resolve_aggregate(resolved));
     }
     for (auto *column : border::each<Var>(leaf->carried))
         if (!is_grouped(question, column))
-            own->carried = lappend(own->carried, map_to_tables(reinterpret_cast<Node *>(column), question));
+            own->carried = lappend(own->carried, map_to_tables(as_node(column), question));
     for (auto *key : border::each<Node>(own->grouped_keys))
         own->grouped = lappend(own->grouped, map_to_tables(query::make_total(another(key), nullptr, cost), question));
     own->where = map_to_tables(query::make_total(another(leaf->where), nullptr, cost), question);
@@ -317,7 +302,7 @@ void resolve_per_unit(ColumnRanges *columns, Question *question, query::RowCost 
 void begin_per_unit(Question *question, Units *units) {
     if (units == nullptr)
         catalog::refuse_changing(*question->settings);
-    question->per_unit = static_cast<PerUnit *>(palloc0(sizeof(PerUnit)));
+    question->per_unit = zeroed<PerUnit>();
     find_grouped(question, units);
     check_carried(question, units);
     limit_per_unit(question, units);

@@ -11,9 +11,7 @@ static_assert(sizeof(privacy::int128) == UUID_LEN, "a coordinate is one value");
 
 // Lists nodes of the types of the store's columns.
 static List *columns_of_store(const Question *question) {
-    List *columns = NIL;
-    for (int i = 0; i < question->leaf->nkeys; i++)
-        columns = lappend(columns, question->keys[i]);
+    List *columns = keys_of(question);
     for (int c = 0; c < question->ncoordinates; c++)
         columns = lappend(columns, makeNullConst(sixteen_bytes, -1, InvalidOid));
     return columns;
@@ -68,10 +66,10 @@ static Oid collation_of_key(const Groups *groups, int i) {
 // In canonical order: by the keys' default order, NULL last. Within a group by what is counted, behind the sums.
 static Tuplesortstate *begin_sort(const Groups *groups) {
     const int nkeys = groups->nkeys, n = nkeys + 2, behind = groups->desc->natts - 2;
-    auto *columns = static_cast<AttrNumber *>(palloc0(sizeof(AttrNumber) * n));
-    auto *operators = static_cast<Oid *>(palloc0(sizeof(Oid) * n));
-    auto *collations = static_cast<Oid *>(palloc0(sizeof(Oid) * n));
-    auto *nulls_first = static_cast<bool *>(palloc0(sizeof(bool) * n));
+    auto *columns = zeroed<AttrNumber>(n);
+    auto *operators = zeroed<Oid>(n);
+    auto *collations = zeroed<Oid>(n);
+    auto *nulls_first = zeroed<bool>(n);
     for (int i = 0; i < n; i++) {
         const int column = i < nkeys ? i : behind + i - nkeys;
         const Oid type = i < nkeys ? type_of_key(groups, i) : TupleDescAttr(groups->desc, column)->atttypid;
@@ -185,12 +183,12 @@ struct Group {
 static Group no_group(const Groups *groups) {
     Group group = {};
     group.groups = groups;
-    group.equal = static_cast<FmgrInfo **>(palloc(sizeof(FmgrInfo *) * (groups->nkeys + 1)));
+    group.equal = array_of<FmgrInfo *>(groups->nkeys + 1);
     for (int i = 0; i < groups->nkeys; i++)
         group.equal[i] = &lookup_type_cache(type_of_key(groups, i), TYPECACHE_EQ_OPR_FINFO)->eq_opr_finfo;
     group.memory = AllocSetContextCreate(CurrentMemoryContext, "dp_rdr group", ALLOCSET_DEFAULT_SIZES);
-    group.columns = static_cast<Datum *>(palloc0(sizeof(Datum) * groups->desc->natts));
-    group.nulls = static_cast<bool *>(palloc0(sizeof(bool) * groups->desc->natts));
+    group.columns = zeroed<Datum>(groups->desc->natts);
+    group.nulls = zeroed<bool>(groups->desc->natts);
     const Size size = sizeof(privacy::int128) * (groups->question->ncoordinates + 1);
     group.sums = static_cast<privacy::int128 *>(palloc0(size));
     group.brought = static_cast<privacy::int128 *>(palloc0(size));
@@ -283,8 +281,8 @@ bool sum_units(const MayRead &right, const List *checked, Sums *sums) {
     const Question *question = right.question();
     if (!question->thresholded) {
         const Size n = Size(Max(question->ngroups, 1)) * Max(question->ncoordinates, 1);
-        sums->values = static_cast<privacy::int128 *>(palloc0(sizeof(privacy::int128) * n));
-        sums->cells = static_cast<int64 *>(palloc0(sizeof(int64) * (question->ngroups * question->ncells + 1)));
+        sums->values = zeroed<privacy::int128>(n);
+        sums->cells = zeroed<int64>(question->ngroups * question->ncells + 1);
     }
     Groups groups = begin_groups(question, sums);
     const bool read = question->by_points ? for_each_part(right, checked, take_unit, &groups)

@@ -23,7 +23,7 @@ constexpr int64 largest_hashed_contribution = int64{1}
 
 static Const *array_of_values(const KeyDomain &domain, Oid element) {
     int n = 0;
-    auto *values = static_cast<Datum *>(palloc(sizeof(Datum) * (domain.count + 1)));
+    auto *values = array_of<Datum>(domain.count + 1);
     for (int i = 0; i < domain.count; i++)
         if (!domain.nulls[i])
             values[n++] = domain.values[i];
@@ -127,7 +127,7 @@ bool for_each_unit_of_several(const MayRead *const *rights, int n, const List *c
                               void *sink) {
     const Question *question = rights[0]->question();
     int64 kept = kept_below(question);
-    auto **questions = static_cast<const Question **>(palloc(sizeof(Question *) * n));
+    auto **questions = array_of<const Question *>(n);
     for (int i = 0; i < n; i++) {
         questions[i] = rights[i]->question();
         kept += contribution_size(questions[i]);
@@ -139,7 +139,7 @@ bool for_each_unit_of_several(const MayRead *const *rights, int n, const List *c
         return false;
     PlannedStmt *plan = rows::plan(unit_query(questions, n, with_columns), CURSOR_OPT_PARALLEL_OK);
     const auto take_unit = [&](TupleTableSlot *row) {
-        auto *brought = static_cast<UnitContribution *>(palloc0(sizeof(UnitContribution) * n));
+        auto *brought = zeroed<UnitContribution>(n);
         for (int i = 0; i < n; i++)
             if (VARSIZE_ANY_EXHDR(DatumGetPointer(row->tts_values[i])) > 0) // empty: FILTER has left no row
                 brought[i] = read_contribution(questions[i], row->tts_values[i]);
@@ -177,7 +177,7 @@ bool for_each_part(const MayRead &right, const List *checked, TakeUnit take, voi
 
 // SELECT amount, count(*) FROM (query) person GROUP BY amount: how many units have as much.
 static Query *count_units(Query *query) {
-    Node *amount = reinterpret_cast<Node *>(linitial_node(TargetEntry, query->targetList)->expr);
+    Node *amount = as_node(linitial_node(TargetEntry, query->targetList)->expr);
     Var *column = makeVar(1, 1, exprType(amount), -1, InvalidOid, 0);
     Query *counted = make_aggregation(subquery_entry(query, "person"), nullptr);
     group_by(counted, list_make1(column), true);

@@ -9,7 +9,7 @@
 #include "query/constants.hpp"
 #include "release/accuracy_plan.hpp"
 #include "rows/unit_checks.hpp"
-#include "rows/spread_measures.hpp"
+#include "rows/measures.hpp"
 #include "rows/resolve.hpp"
 
 namespace dp::sql {

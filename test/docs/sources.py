@@ -30,7 +30,7 @@ USERS = {  # a name, as a regular expression: who may use it
     r"\bpaid_by\(": "release/checked release/round release/output keeper/answering",
     r"\bselection_paid_by\(": "release/checked release/round",
     r"\bsearch\(\)": "release/checked release/choose release/output",
-    r"\bOwnRows\(": "rows/may_read rows/reader risk/loss risk/loss_units release/round release/signal sql/risk_calls sql/risk_summary sql/output_risk sql/report_query",
+    r"\bOwnRows\(": "rows/may_read risk/loss risk/loss_units release/round release/signal sql/risk_calls sql/risk_summary sql/output_risk sql/report_query",
     r"\bfriend (release::)?Checked\b": "rows/may_read release/checked",
     # Exact rows: for a number that noise is added to, behind a charge, and for the owner's look.
     r"\beach_exact_row\(": "release/steps release/release release/signal",
@@ -39,8 +39,8 @@ USERS = {  # a name, as a regular expression: who may use it
     r"\btake_step\(Refinement|\btake_step\(round": "release/refinement_steps release/round",
     r"release::answer\(": "sql/find sql/find_and_release",
     # Who is a keeper, and who asks under a policy.
-    r"\bbecome_keeper\(": "rows/reader keeper/keeper",
-    r"\bcheck_reader\(const Question|rows::check_reader\(|^ +check_reader\(question": "rows/reader rows/evaluate risk/leave_one_row_out",
+    r"\bbecome_keeper\(": "rows/may_read keeper/keeper",
+    r"\bcheck_reader\(const Question|rows::check_reader\(|^ +check_reader\(question": "rows/may_read rows/evaluate risk/leave_one_row_out",
     r"rows::prepare\(": "release/resolved sql/risk_profile sql/statement_leaves",
 }
 

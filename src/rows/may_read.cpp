@@ -1,7 +1,7 @@
-#include "rows/reader.hpp"
+#include "rows/may_read.hpp"
 
 #include "border/versions.hpp"
-#include "rows/may_read.hpp"
+#include "rows/question.hpp"
 
 namespace dp::rows {
 
