@@ -433,19 +433,14 @@ COMMENT ON FUNCTION dp_rdr.ledger_hash IS 'SHA-256 of content version, previous 
 -- row_count: how many rows it stands for; carried: answers of a domain that was joined into this one; totals: those in force at a
 -- charge under zcdp that raised what its epoch promises; raised: by how much a charge on some cells of a partition raised the largest sums of
 -- the table, then of the role, in the order of odometer_cell; cells: on which it was.
-CREATE FUNCTION dp_rdr.charges(
-    id uuid, whole boolean, OUT id bigint, OUT row_count bigint, OUT account text, OUT grantee text, OUT role_name text,
-    OUT role_oid oid, OUT session_role text, OUT kind text, OUT algorithm text, OUT epsilon numeric, OUT delta numeric,
-    OUT delta_groups numeric, OUT rho numeric, OUT basis text, OUT epoch integer, OUT totals jsonb, OUT carried bigint,
-    OUT at timestamp, OUT period text, OUT start date, OUT since date, OUT raised numeric[], OUT cells jsonb)
-    RETURNS SETOF record LANGUAGE sql STABLE PARALLEL SAFE
+CREATE TYPE dp_rdr.charge AS (
+    id bigint, row_count bigint, account text, grantee text, role_name text, role_oid oid, session_role text, kind text,
+    algorithm text, epsilon numeric, delta numeric, delta_groups numeric, rho numeric, basis text, epoch integer, totals jsonb,
+    carried bigint, at timestamp, period text, start date, since date, raised numeric[], cells jsonb);
+COMMENT ON TYPE dp_rdr.charge IS 'a charge of a domain, or several that are alike';
+CREATE FUNCTION dp_rdr.charges(id uuid, whole boolean) RETURNS SETOF dp_rdr.charge LANGUAGE sql STABLE PARALLEL SAFE
     BEGIN ATOMIC
-    SELECT c.id, c.row_count, c.account, c.grantee, c.role_name, c.role_oid, c.session_role, c.kind, c.algorithm, c.epsilon, c.delta,
-           c.delta_groups, c.rho, c.basis, c.epoch, c.totals, c.carried, c.at, c.period, c.start, c.since, c.raised, c.cells
-    FROM dp_rdr.verified_ledger v CROSS JOIN LATERAL jsonb_to_recordset(v.charges) c (
-        id bigint, row_count bigint, account text, grantee text, role_name text, role_oid oid, session_role text, kind text,
-        algorithm text, epsilon numeric, delta numeric, delta_groups numeric, rho numeric, basis text, epoch integer, totals jsonb,
-        carried bigint, at timestamp, period text, start date, since date, raised numeric[], cells jsonb)
+    SELECT c.* FROM dp_rdr.verified_ledger v CROSS JOIN LATERAL jsonb_populate_recordset(NULL::dp_rdr.charge, v.charges) c
     WHERE v.table_id = $1 AND NOT $2
     UNION ALL
     SELECT l.id, 1, l.account, l.grantee, l.role_name, l.role_oid, l.session_role, l.kind, l.algorithm, l.epsilon, l.delta,

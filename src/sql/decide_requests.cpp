@@ -327,27 +327,22 @@ static void warn_of_sight(Oid reviewer, Oid relation) {
 DP_CALL(dp_set_review) {
     require(fcinfo, {0, 1});
     Oid relation = protected_relation(PG_GETARG_OID(0));
-    Datum *elements;
-    bool *nulls;
-    int n;
-    deconstruct_array(PG_GETARG_ARRAYTYPE_P(1), REGROLEOID, sizeof(Oid), true, TYPALIGN_INT, &elements, &nulls, &n);
+    ArrayType *reviewers = PG_GETARG_ARRAYTYPE_P(1);
+    if (array_contains_nulls(reviewers))
+        refuse_with(ERRCODE_NULL_VALUE_NOT_ALLOWED, "reviewers must not contain NULL");
     Visit visit = Visit::write();
     lock_declarations(visit, relation);
     forget_dropped_roles(visit);
     run_with_oid(visit, "DELETE FROM dp_rdr.reviewer r WHERE r.relation::oid = $1", relation);
-    for (int i = 0; i < n; i++) {
-        if (nulls[i])
-            refuse_with(ERRCODE_NULL_VALUE_NOT_ALLOWED, "reviewers must not contain NULL");
-        (void)run(visit,
-                  "INSERT INTO dp_rdr.reviewer (relation, reviewer) VALUES ($1::regclass, $2::regrole) "
-                  "ON CONFLICT DO NOTHING",
-                  relation, DatumGetObjectId(elements[i]));
-    }
+    (void)run(visit,
+              "INSERT INTO dp_rdr.reviewer (relation, reviewer) SELECT $1::regclass, unnest($2) ON CONFLICT DO NOTHING",
+              relation, catalog::Typed::array(REGROLEARRAYOID, reviewers));
     visit.leave();
-    for (int i = 0; i < n; i++) {
-        (void)GetUserNameFromId(DatumGetObjectId(elements[i]), false);
-        warn_of_sight(DatumGetObjectId(elements[i]), relation);
-        warn_of_schema(DatumGetObjectId(elements[i]), relation, "protected table");
+    const auto *roles = reinterpret_cast<const Oid *>(ARR_DATA_PTR(reviewers));
+    for (int i = 0; i < ArrayGetNItems(ARR_NDIM(reviewers), ARR_DIMS(reviewers)); i++) {
+        (void)GetUserNameFromId(roles[i], false);
+        warn_of_sight(roles[i], relation);
+        warn_of_schema(roles[i], relation, "protected table");
     }
     PG_RETURN_VOID();
 }

@@ -19,12 +19,10 @@ using risk::GeneralRisk;
 // ---- the question --------------------------------------------------------------------------------------------------
 
 static void check_controller(const query::General *general) {
-    ListCell *cell;
-    foreach (cell, general->views)
-        if (!border::owns_relation(catalog::table_of_facade(lfirst_oid(cell)), GetUserId()))
-            ereport(ERROR, (errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-                            errmsg("must be owner of the table behind %s", catalog::qualified_name(lfirst_oid(cell))),
-                            errhint("Only the controller may look at the risk; analysts ask through dp_query().")));
+    for (Oid view : border::each_oid(general->views))
+        if (!border::owns_relation(catalog::table_of_facade(view), GetUserId()))
+            refuse_right(psprintf("must be owner of the table behind %s", catalog::qualified_name(view)),
+                         "Only the controller may look at the risk; analysts ask through dp_query().");
 }
 
 // The papers' noise is known of counts, sums, averages and variances; elsewhere by how far the result moves.

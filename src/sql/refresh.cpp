@@ -147,14 +147,11 @@ HAVING count(*) > 0)sql";
 
 // " WITH (security_barrier=true)", or nothing.
 static const char *options_of(Oid view) {
-    HeapTuple tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(view));
-    bool isnull;
-    Datum options = SysCacheGetAttr(RELOID, tuple, Anum_pg_class_reloptions, &isnull);
-    const char *with = isnull ? ""
-                              : psprintf(" WITH (%s)", TextDatumGetCString(OidFunctionCall2Coll(
-                                                           F_ARRAY_TO_STRING_ANYARRAY_TEXT, DEFAULT_COLLATION_OID,
-                                                           options, CStringGetTextDatum(", "))));
-    ReleaseSysCache(tuple);
+    const Visit visit = Visit::read();
+    run(visit, "SELECT format(' WITH (%s)', array_to_string(c.reloptions, ', ')) FROM pg_class c "
+               "WHERE c.oid = $1 AND c.reloptions IS NOT NULL UNION ALL SELECT '' LIMIT 1", view);
+    const char *with = visit.spi.text(0, 1);
+    visit.leave();
     return with;
 }
 

@@ -28,10 +28,8 @@ static ErrorData *refusal_as_leaf(const char *text) {
 static release::Ask ask_of_leaf(const Statement &statement, int leaf) {
     release::Ask ask;
     if (!ask_of_call(static_cast<Call *>(list_nth(statement.calls, leaf - 1)), &ask))
-        ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-                        errmsg("the risk of a question that follows from other answers is not supported"),
-                        errdetail("What it asks for is known when the statement is executed."),
-                        errhint("Write the constants out.")));
+        refuse_form("the risk of a question that follows from other answers is not supported",
+                    "Write the constants out.", "What it asks for is known when the statement is executed.");
     (void)release::check_own_ask(&ask);
     return ask;
 }
