@@ -132,7 +132,7 @@ double checked_weight(double weight, const char *name) {
     return weight;
 }
 
-void check_wanted(const privacy::Wanted &wanted) {
+static void check_wanted(const privacy::Wanted &wanted) {
     if (wanted.within)
         check_number(*wanted.within > 0 && *wanted.within < 1, "within", *wanted.within, "above 0 and below 1",
                      "It is a relative error: within => 0.1 asks for 10 percent.");

@@ -58,8 +58,6 @@ double checked_tau_var(double tau_var);
 privacy::Epsilon checked_epsilon_svt(Datum value);
 // 22023 unless positive and finite.
 double checked_weight(double weight, const char *name);
-// 22023 for values that are none.
-void check_wanted(const privacy::Wanted &wanted);
 // within, error95 and deviations, which follow each other from `first` on. 22023 for values that are none; 22004 without deviations.
 privacy::Wanted wanted_arguments(FunctionCallInfo fcinfo, int first);
 // max_rows, max_groups and max_rows_per_group, which follow each other. 22023 for values that are none.

@@ -26,10 +26,6 @@ void check_owner(Oid relation) {
                      "The controller of a table is its owner.");
 }
 
-uint64 run_with_oid(const Visit &visit, const char *sql, Oid oid) {
-    return run(visit, sql, oid);
-}
-
 Oid protected_relation(Oid relation) {
     check_owner(relation);
     Oid table = catalog::table_of_facade(relation);
@@ -65,17 +61,16 @@ void refuse_moving(Oid relation) {
 void lock_declarations(const Visit &visit, Oid relation) {
     const char *const lock = "SELECT 1 FROM dp_rdr.protected_table t JOIN dp_rdr.privacy_domain d ON d.id = t.domain "
                              "WHERE t.relation::oid = $1 AND d.joined_into IS NULL FOR UPDATE OF d";
-    if (run_with_oid(visit, lock, relation) == 0 && run_with_oid(visit, lock, relation) == 1)
+    if (run(visit, lock, relation) == 0 && run(visit, lock, relation) == 1)
         refuse_moving(relation);
 }
 
 void check_owns_domain(const Visit &visit, Oid relation, Oid role) {
-    uint64 n =
-        run_with_oid(visit,
-                     "SELECT o.relation::oid FROM dp_rdr.protected_table t "
-                     "JOIN dp_rdr.protected_table o ON o.domain = t.domain JOIN pg_class c ON c.oid = o.relation "
-                     "WHERE t.relation::oid = $1 ORDER BY 1",
-                     relation);
+    const uint64 n =
+        run(visit,
+            "SELECT o.relation::oid FROM dp_rdr.protected_table t JOIN dp_rdr.protected_table o ON o.domain = t.domain "
+            "JOIN pg_class c ON c.oid = o.relation WHERE t.relation::oid = $1 ORDER BY 1",
+            relation);
     for (uint64 i = 0; i < n; i++) {
         const Oid other = catalog::value_at<Oid>(i, 1);
         if (!border::owns_relation(other, role))

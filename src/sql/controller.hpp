@@ -22,8 +22,6 @@ void lock_declarations(const catalog::Visit &visit, Oid relation);
 void check_owns_domain(const catalog::Visit &visit, Oid relation, Oid role);
 // Returns the number of a column. 42703 where there is none of that name.
 AttrNumber checked_column(Oid relation, const char *name);
-// A statement over the extension's own tables with one oid as its parameter.
-uint64 run_with_oid(const catalog::Visit &visit, const char *sql, Oid oid);
 // Runs a utility statement with the rights of a role.
 void run_as(Oid role, const char *sql);
 

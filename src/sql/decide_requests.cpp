@@ -333,7 +333,7 @@ DP_CALL(dp_set_review) {
     Visit visit = Visit::write();
     lock_declarations(visit, relation);
     forget_dropped_roles(visit);
-    run_with_oid(visit, "DELETE FROM dp_rdr.reviewer r WHERE r.relation::oid = $1", relation);
+    run(visit, "DELETE FROM dp_rdr.reviewer r WHERE r.relation::oid = $1", relation);
     (void)run(visit,
               "INSERT INTO dp_rdr.reviewer (relation, reviewer) SELECT $1::regclass, unnest($2) ON CONFLICT DO NOTHING",
               relation, catalog::Typed::array(REGROLEARRAYOID, reviewers));

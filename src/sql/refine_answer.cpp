@@ -14,8 +14,7 @@ static const char *why(release::Short how) {
         return "The next step was denied; what was charged before it is paid.";
     default:
         return "The next step was not charged, as the settings of the table were changing, its period had turned, or "
-               "its "
-               "ledger was busy; what was charged before it is paid.";
+               "its ledger was busy; what was charged before it is paid.";
     }
 }
 

@@ -112,8 +112,7 @@ static const char *advice_text(const RequestLook &look) {
                "written down: you can neither permit nor reject it.";
     if (strcmp(look.request->state, "answered") == 0)
         return "Signals on its answer are about the rows that you have now seen, and that is written down: you decide "
-               "on "
-               "them in their sight.";
+               "on them in their sight.";
     return "";
 }
 

@@ -11,8 +11,7 @@ constexpr uint64 most_rows = 1000;               // whoever may create a functio
 // Describes a table of the page, and the statement that fills it, all of its columns as text. $1: the protected table.
 struct Source {
     const char *id, *title, *lead, *nothing;
-    bool
-        as_extension; // reads the extension's own tables; else with the caller's rights, %s being the schema of its functions
+    bool as_extension; // reads the extension's own tables; else as the caller, %s being the schema of its functions
     const char *sql;
     const char *columns[10];
     const char *code; // one character a column: c for a statement
@@ -89,13 +88,11 @@ FROM l ORDER BY people NULLS LAST)sql",
     {"settings",
      "Settings",
      "All that is set for the tables with data of the same people, what is used of their totals, and who reads their "
-     "rows "
-     "(dp_settings). The calls, run in order, set it up again; long ones are cut here.",
+     "rows (dp_settings). The calls, run in order, set it up again; long ones are cut here.",
      "Nothing is set.",
      false,
-     "SELECT d.relation::text, s.item, s.name, s.value, s.call FROM %1$s.dp_domain($1) d, LATERAL "
-     "%1$s.dp_settings(d.relation) s "
-     "ORDER BY d.relation <> $1",
+     "SELECT d.relation::text, s.item, s.name, s.value, s.call "
+     "FROM %1$s.dp_domain($1) d, LATERAL %1$s.dp_settings(d.relation) s ORDER BY d.relation <> $1",
      {"table", "item", "name", "value", "call"},
      "----c"},
     {"spending",
@@ -128,8 +125,7 @@ WHERE t.relation = $1 ORDER BY d.last DESC, d.role_name COLLATE "C", d.query COL
     {"requests",
      "Requests that wait",
      "Pending requests, and answers that are held back (dp_requests): the latest 100. dp_report(..., request => ...) "
-     "shows what one "
-     "would mean, and writes down that you have looked.",
+     "shows what one would mean, and writes down that you have looked.",
      "None waits.",
      true,
      R"sql(

@@ -65,9 +65,8 @@ List *for_columns(const catalog::Visit &visit, const char *type, const char *for
     const uint64 n =
         run(visit,
             "SELECT format($2, c.relname, a.attname) FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid "
-            "WHERE c.relnamespace = 'dp_rdr'::regnamespace AND c.relkind = 'r' AND c.relname <> 'odometer' AND NOT "
-            "a.attisdropped "
-            "AND a.atttypid = ('dp_rdr.' || $1)::regtype",
+            "WHERE c.relnamespace = 'dp_rdr'::regnamespace AND c.relkind = 'r' AND c.relname <> 'odometer' "
+            "AND NOT a.attisdropped AND a.atttypid = ('dp_rdr.' || $1)::regtype",
             type, format);
     List *statements = NIL;
     for (uint64 i = 0; i < n; i++)
