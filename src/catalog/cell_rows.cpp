@@ -68,8 +68,6 @@ privacy::CellSums CellReader::coming() const {
     return run_read(*this, statement) == 0 ? privacy::CellSums() : sums_at(0, 1);
 }
 
-// ---- refusals ------------------------------------------------------------------------------------------------------
-
 static void note_denied(int64 first, int64 last, DeniedCells *denied) {
     if (denied->n > 0 && denied->last[denied->n - 1] == first - 1)
         denied->last[denied->n - 1] = last;
@@ -110,8 +108,6 @@ DeniedCells CellReader::refusing(const Touched &touched, const privacy::Refusal 
     denied.more = denied.more || n == most_rows;
     return denied;
 }
-
-// ---- closings ------------------------------------------------------------------------------------------------------
 
 static std::optional<privacy::Loss> closing_of(privacy::Odometer odometer, privacy::Account account,
                                                const privacy::CellSums &sums, bool by_cells) {

@@ -13,8 +13,6 @@ struct Denied {
 };
 } // namespace
 
-// ---- why -----------------------------------------------------------------------------------------------------------
-
 // Nothing that the preference could permit is within epsilon_max.
 static bool all_above_cap(const Charge &what) {
     for (privacy::Epsilon candidate : *what.candidates)
@@ -29,8 +27,6 @@ static const char *reason_of(const Charge &what, const privacy::BoundSettings &b
         return "epsilon_max of the policy";
     return privacy::words_for(denial, bound, bound.basis_of(pure), what.caps.profile.has_value());
 }
-
-// ---- in memory -----------------------------------------------------------------------------------------------------
 
 static bool same(const Denied &a, const Denied &b) {
     return strcmp(a.query, b.query) == 0 && strcmp(a.view, b.view) == 0 && strcmp(a.relation, b.relation) == 0 &&
@@ -57,8 +53,6 @@ void add_denial(Denials *denials, const Charge &what, const privacy::BoundSettin
     }
     denials->different = lappend(denials->different, denied);
 }
-
-// ---- in the table --------------------------------------------------------------------------------------------------
 
 // A row that somebody has locked is left alone, and another one is written beside it.
 static border::Statement count_again(R"sql(

@@ -241,30 +241,15 @@ void refuse(const Entry &entry) {
     }
 }
 
-Entry entry_for(const Charge &what) {
+Entry entry_for(const Charge &what, RequestKind kind) {
     Entry entry = {};
-    entry.kind = RequestKind::charge;
+    entry.kind = kind;
     entry.what = &what;
     return entry;
 }
 
-Entry entry_for_storing(const Charge &what, const Storing *storing) {
-    Entry entry = entry_for(what);
-    entry.kind = RequestKind::store;
-    entry.storing = storing;
-    return entry;
-}
-
-Entry entry_for_settling(const Charge &what, const Settling *settling) {
-    Entry entry = entry_for(what);
-    entry.kind = RequestKind::settle;
-    entry.settling = settling;
-    return entry;
-}
-
 Entry entry_for_selection(const Charge &what, privacy::Epsilon epsilon_svt, uint64 tested) {
-    Entry entry = entry_for(what);
-    entry.kind = RequestKind::selection;
+    Entry entry = entry_for(what, RequestKind::selection);
     entry.epsilon_svt = epsilon_svt;
     entry.tested = tested;
     return entry;
@@ -334,8 +319,7 @@ void create_odometer(const char *id_text, const char *relation_name, Oid owner) 
     Charge nothing = {};
     nothing.settings = &settings;
     nothing.asker = current_asker();
-    Entry entry = entry_for(nothing);
-    entry.kind = RequestKind::create_odometer;
+    Entry entry = entry_for(nothing, RequestKind::create_odometer);
     check_not_in_recovery();
     delivery(&entry);
     if (entry.verdict.outcome != Outcome::committed)
@@ -350,8 +334,7 @@ Verdict join_domains(const Settings &from, const Joining &into, const char *quer
     nothing.settings = &from;
     nothing.asker = current_asker();
     nothing.query = query;
-    Entry entry = entry_for(nothing);
-    entry.kind = RequestKind::join;
+    Entry entry = entry_for(nothing, RequestKind::join);
     entry.joining = into;
     check_can_ask();
     delivery(&entry);

@@ -113,9 +113,7 @@ struct Entry {
     const char *hint; // when it stays pending: the remedy, if the one who delivers knows it; or null
 };
 
-Entry entry_for(const Charge &what);
-Entry entry_for_storing(const Charge &what, const Storing *storing);
-Entry entry_for_settling(const Charge &what, const Settling *settling);
+Entry entry_for(const Charge &what, RequestKind kind = RequestKind::charge);
 Entry entry_for_selection(const Charge &what, privacy::Epsilon epsilon_svt, uint64 tested);
 
 // Runs one entry to its end and leaves its verdict, or raises.

@@ -11,8 +11,6 @@ namespace dp::catalog {
 
 using border::Spi;
 
-// ---- what an epoch promises ----
-
 // Describes the totals in every row that raises what its epoch promises: so that follows from the rows alone.
 static Datum describe_totals(const privacy::BoundSettings &bound) {
     const JsonText json = JsonText::object();
@@ -41,8 +39,6 @@ Datum raise_claim(privacy::Account account, const privacy::BoundSettings &bound,
         conversion = std::max(conversion.value_or(privacy::Delta()), bound.delta_conversion);
     return conversion != converted || !(claim == claimed) ? describe_totals(bound) : Datum{0};
 }
-
-// ---- the end of one ----
 
 // Writes what this batch has added to shares with the number of the epoch that ends.
 static void end_shares(const Spi &spi, OpenOdometer *odometer) {

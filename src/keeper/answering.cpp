@@ -111,14 +111,17 @@ static bool take_steps(Request *request) {
     return true;
 }
 
-// Committed before the first row leaves: who cancels now, or rolls back, and asks again is given what was drawn for him. One
-// that fails is logged by the writer, and the answer goes its way. It needs no odometer, and so no turn among those who charge.
-static void store(Request *request, const catalog::Storing *storing) {
+// Commits what goes with a charge that was made. It needs no odometer, and so no turn among those who charge.
+static bool commit_beside(const Request *request, catalog::RequestKind kind, const catalog::Storing *storing,
+                          const catalog::Settling *settling) {
     catalog::Charge nothing = {};
     nothing.settings = request->question->settings;
-    catalog::Entry entry = catalog::entry_for_storing(nothing, storing);
+    catalog::Entry entry = catalog::entry_for(nothing, kind);
+    entry.storing = storing;
+    entry.settling = settling;
     catalog::Entry *entries[] = {&entry};
     catalog::commit_charges(entries, 1);
+    return entry.verdict.outcome == catalog::Outcome::committed;
 }
 
 static void put_error(Stream *stream, const ErrorData *error) {
@@ -152,7 +155,9 @@ void answer(Request *request) {
         return;
     }
     if (read && storing != nullptr) {
-        store(request, storing);
+        // Committed before the first row leaves: who cancels now, or rolls back, and asks again is given what was drawn for him. One
+        // that fails is logged by the writer, and the answer goes its way.
+        (void)commit_beside(request, catalog::RequestKind::store, storing, nullptr);
         put_bytes(&stream, request->message->data, request->message->len);
     }
     close_stream(&stream);
@@ -163,13 +168,8 @@ void answer(Request *request) {
 // Stores the drawn answer, in a commit of its own, if the request is still what its charge has made of it. Tells the approver how
 // it has ended.
 static void settle(Request *request, catalog::Settling *settling) {
-    catalog::Charge nothing = {};
-    nothing.settings = request->question->settings;
     settling->ledger_row = request->claim->ledger_row;
-    catalog::Entry entry = catalog::entry_for_settling(nothing, settling);
-    catalog::Entry *entries[] = {&entry};
-    catalog::commit_charges(entries, 1);
-    if (entry.verdict.outcome != catalog::Outcome::committed) {
+    if (!commit_beside(request, catalog::RequestKind::settle, nullptr, settling)) {
         reply_error(request, error_with(ERRCODE_T_R_STATEMENT_COMPLETION_UNKNOWN,
                                         psprintf("the answer to request " INT64_FORMAT " was not stored", settling->request),
                                         "The server log tells the cause. It has to be asked for again.", "Its charge stays."));

@@ -168,8 +168,7 @@ void suspend(Request *request) {
     catalog::Charge nothing =
         catalog::suspension_of(*request->question->settings, request->question->asker, request->question->text,
                                request->question->grantee, request->question->grantee_oid);
-    catalog::Entry entry = catalog::entry_for(nothing);
-    entry.kind = catalog::RequestKind::suspension;
+    catalog::Entry entry = catalog::entry_for(nothing, catalog::RequestKind::suspension);
     commit_patiently(&entry);
     if (entry.verdict.outcome == catalog::Outcome::committed)
         return;

@@ -9,6 +9,7 @@
 #include "privacy/disclosure.hpp"
 #include "privacy/standing.hpp"
 
+#include "border/each.hpp"
 #include "catalog/ledger_cells.hpp"
 #include "release/accuracy.hpp"
 #include "release/charge.hpp"
@@ -23,23 +24,15 @@ namespace dp::release {
 
 // ---- what the bounds leave -----------------------------------------------------------------------------------------
 
-namespace {
-// Holds the account that a keeper reads when a DP mode charges; never the conditional one.
-struct Account {
-    privacy::BoundSettings bound;
-    privacy::Totals totals;
-    privacy::Totals role;
-};
-} // namespace
-
-// As it will be when the charge comes: another epoch, or period, may have begun that no charge has met yet.
-static Account read_account(const catalog::Reading &reading, const rows::Question *question, const Terms &terms) {
+// Reads the account that a keeper reads when a DP mode charges; never the conditional one. It is as it will be when the charge comes:
+// another epoch, or period, may have begun that no charge has met yet.
+static privacy::Repeated read_account(const catalog::Reading &reading, const rows::Question *question, const Terms &terms) {
     const catalog::Settings *settings = question->settings;
     const catalog::Terms *now = catalog::read_terms(reading, settings->view, InvalidOid, InvalidOid);
     privacy::Odometer odometer;
     if (now == nullptr || !catalog::read_odometer(reading, settings->id_text, &odometer))
         refuse_state(psprintf("%s has no odometer", settings->relation_name));
-    Account account;
+    privacy::Repeated account;
     if (now->epoch < odometer.epoch)
         catalog::refuse_ahead(*settings);
     account.bound = now->bound;
@@ -52,20 +45,20 @@ static Account read_account(const catalog::Reading &reading, const rows::Questio
     const privacy::Standing standing = privacy::standing(odometer.totals, role, now->bound, catalog::today());
     account.totals = standing.table;
     account.role = standing.role;
+    account.share = terms.caps.share;
+    account.profile = terms.caps.profile;
     return account;
 }
 
-static void add_cost(Account *account, const privacy::Cost &cost, bool of_role) {
+static void add_cost(privacy::Repeated *account, const privacy::Cost &cost, bool of_role) {
     const privacy::Basis basis = account->bound.basis_of(cost.pure);
     privacy::add(&account->totals.of_public, cost, basis);
     if (of_role)
         privacy::add(&account->role.of_public, cost, basis);
 }
 
-static void add_earlier(Account *account, const rows::Question *question, const Terms &terms, const List *earlier) {
-    ListCell *cell;
-    foreach (cell, earlier) {
-        auto *charge = static_cast<const Earlier *>(lfirst(cell));
+static void add_earlier(privacy::Repeated *account, const rows::Question *question, const Terms &terms, const List *earlier) {
+    for (auto *charge : border::each<const Earlier>(earlier)) {
         if (charge->relation != question->settings->relation)
             continue;
         bool of_role = strcmp(charge->grantee, terms.grantee) == 0;
@@ -89,7 +82,7 @@ static void price_alone(privacy::ChargeRequest request, Estimate *estimate) {
 }
 
 static void decide(const rows::Question *question, const Terms &terms, const Permitted &permitted,
-                   const Account &account, Estimate *estimate) {
+                   const privacy::Repeated &account, Estimate *estimate) {
     border::core([&] {
         privacy::ChargeRequest request;
         set_request(question, terms, permitted, estimate->delta, &request);
@@ -161,20 +154,17 @@ static void foresee(const rows::Question *question, const Terms &terms, Estimate
             psprintf("the rank of min, max and percentiles is off by less than %.0f rows (95 %%)", std::ceil(ranks));
 }
 
-// The cut that the worker would make, on the candidates that the data decide on and on those that they do not.
-static privacy::SelectionRange cut(const rows::Question *question, const Terms &terms, const Account &account,
-                                   privacy::Delta delta, const std::vector<privacy::SvtCandidate> &facts) {
-    privacy::SelectionRequest request;
-    set_limits(question, terms, delta, &request);
-    request.tested = privacy::tested_candidates(facts);
-    request.epsilon_svt = terms.epsilon_svt;
-    return privacy::cut_candidates(request, account.bound, account.totals, account.role);
-}
-
-static void select(const rows::Question *question, const Terms &terms, const Account &account, Estimate *estimate) {
+// Cuts the candidates as the worker would, those that the data decide on and those that they do not.
+static void select(const rows::Question *question, const Terms &terms, const privacy::Repeated &account,
+                   Estimate *estimate) {
     const auto *facts = selection_candidates(question, terms);
     border::core([&] {
-        privacy::SelectionRange range = cut(question, terms, account, estimate->delta, *facts);
+        privacy::SelectionRequest request;
+        set_limits(question, terms, estimate->delta, &request);
+        request.tested = privacy::tested_candidates(*facts);
+        request.epsilon_svt = terms.epsilon_svt;
+        const privacy::SelectionRange range =
+            privacy::cut_candidates(request, account.bound, account.totals, account.role);
         estimate->denied = range.denial != privacy::Denial::none;
         estimate->priced = !estimate->denied;
         if (estimate->denied)
@@ -182,20 +172,18 @@ static void select(const rows::Question *question, const Terms &terms, const Acc
         estimate->selected = range.charged.units() > 0;
         estimate->selection = range.charged;
         estimate->epsilon = (*terms.candidates)[range.first];
-        privacy::SelectionRequest request;
-        set_limits(question, terms, estimate->delta, &request);
         estimate->cost = request.cost(estimate->epsilon, account.bound);
-        if (range.charged.units() > 0)
+        if (estimate->selected)
             estimate->selection_cost = privacy::cost_of_selection(range.charged);
     });
 }
 
 // ---- by accuracy ---------------------------------------------------------------------------------------------------
 
-static bool fits(const privacy::Cost &cost, const Terms &terms, const Account &account) {
+static bool fits(const privacy::Cost &cost, const privacy::Repeated &account) {
     return border::core([&] {
         return privacy::fit(cost, privacy::Account::public_account, account.bound, account.totals, account.role,
-                            terms.caps.share, terms.caps.profile) == privacy::Denial::none;
+                            account.share, account.profile) == privacy::Denial::none;
     });
 }
 
@@ -212,7 +200,7 @@ static privacy::Cost cost_of_steps(const Course &course, privacy::Epsilon epsilo
 
 // The first step is charged as soon as it fits; how far the others come depends on the answer.
 static void estimate_steps(const rows::Question *question, const Terms &terms, const Course &course,
-                           const Account &account, const double *magnitude, Estimate *estimate) {
+                           const privacy::Repeated &account, const double *magnitude, Estimate *estimate) {
     Foreseen end = foresee_round(question, terms, course, magnitude);
     estimate->epsilon = end.epsilon;
     estimate->rho = course.measured ? end.rho : border::core([&] { return privacy::rho_of_pure(end.epsilon); });
@@ -223,14 +211,14 @@ static void estimate_steps(const rows::Question *question, const Terms &terms, c
         estimate->posterior50 = estimate->advantage = std::numeric_limits<double>::quiet_NaN();
     else
         border::core([&] { weigh({{end.epsilon.value(), end.rho.value(), 0}}, estimate); });
-    estimate->denied = !fits(cost_of_steps(course, end.first, end.first_rho, {}), terms, account);
+    estimate->denied = !fits(cost_of_steps(course, end.first, end.first_rho, {}), account);
     estimate->note = magnitude == nullptr ? "at most: it ends as soon as the answer is accurate"
                                           : psprintf("if every value were %s%s", float8out_internal(*magnitude),
                                                      end.reached ? "" : ": less accurate than asked for");
 }
 
 static void estimate_measurement(const rows::Question *question, const Terms &terms, const Course &course,
-                                 const Account &account, Estimate *estimate) {
+                                 const privacy::Repeated &account, Estimate *estimate) {
     const privacy::ReleasePlan *plan = plan_of(question, terms, {});
     estimate->threshold = plan->threshold.value_or(0);
     border::core([&] {
@@ -239,10 +227,10 @@ static void estimate_measurement(const rows::Question *question, const Terms &te
     });
     estimate->error95 = halfwidths(question, *plan);
     estimate->cost = cost_of_steps(course, {}, estimate->rho, estimate->delta);
-    estimate->denied = !fits(estimate->cost, terms, account);
+    estimate->denied = !fits(estimate->cost, account);
 }
 
-static void estimate_course(const rows::Question *question, const Terms &terms, const Account &account,
+static void estimate_course(const rows::Question *question, const Terms &terms, const privacy::Repeated &account,
                             const double *magnitude, Estimate *estimate) {
     Permitted permitted = from_public_facts(question, terms);
     Course course = plan_course(question, terms, permitted, false);
@@ -268,16 +256,6 @@ static void estimate_course(const rows::Question *question, const Terms &terms, 
     }
 }
 
-static privacy::Repeated standing_of(const Account &account, const Terms &terms) {
-    privacy::Repeated standing;
-    standing.bound = account.bound;
-    standing.totals = account.totals;
-    standing.role = account.role;
-    standing.share = terms.caps.share;
-    standing.profile = terms.caps.profile;
-    return standing;
-}
-
 Estimate estimate(const catalog::Reading &reading, const rows::Question *question, const Terms &terms,
                   const List *earlier, const double *magnitude) {
     rows::check_delta(question, terms.mechanism, terms.delta);
@@ -287,9 +265,9 @@ Estimate estimate(const catalog::Reading &reading, const rows::Question *questio
     if (estimate.from_data)
         return estimate;
     estimate.delta = delta_of(question, terms);
-    Account account = read_account(reading, question, terms);
+    privacy::Repeated account = read_account(reading, question, terms);
     estimate.selects = is_selected(terms.algorithm);
-    estimate.standing = standing_of(account, terms);
+    estimate.standing = account;
     add_earlier(&account, question, terms, earlier);
     estimate.mechanism = terms.mechanism;
     if (terms.wanted.asked()) {

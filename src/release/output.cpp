@@ -27,8 +27,6 @@ struct Draw {
 };
 } // namespace
 
-// ---- one draw ------------------------------------------------------------------------------------------------------
-
 static Draw begin_draw(const rows::Question *question, const risk::Memo *memo, privacy::Mechanism mechanism) {
     const Size width = question->ncoordinates;
     risk::check_memory(static_cast<double>(memo->ngroups) * static_cast<double>(width * sizeof(privacy::int128)),
@@ -89,8 +87,6 @@ static privacy::RdrRange range_of(const risk::Output &output) {
     }
     return range;
 }
-
-// ---- draw, look, accept --------------------------------------------------------------------------------------------
 
 // Under `dynamic` what is consumed already cannot be charged again: such candidates are not tried. Another session's charge
 // may still come in between; then the charge is denied.

@@ -354,42 +354,38 @@ static double shown(const Signal *signal, privacy::int128 integer) {
     return border::core([&] { return privacy::task_value(signal->task, integer); });
 }
 
-namespace {
-struct Both {
-    int64 dp, exact;
-};
-} // namespace
-
-static Both both_integers(const Signal *signal, const rows::Sums &sums) {
+// Sets the integers of what was released and of the exact answer. Ends the sums.
+static void find_integers(const Signal *signal, rows::Sums *sums, int64 *dp, int64 *exact) {
     const double *reference = signal->reference == nullptr ? nullptr : released_numbers(signal, signal->reference);
-    int64 dp = integer_of(signal, released_numbers(signal, signal->value), reference);
-    return Both{dp, exact_integer(signal, sums, reference)};
+    *dp = integer_of(signal, released_numbers(signal, signal->value), reference);
+    *exact = exact_integer(signal, *sums, reference);
+    rows::discard(sums);
 }
 
 Signalled add_noise(const Signal *signal, const Terms &terms, privacy::Epsilon charged, rows::Sums *sums) {
-    Both both = both_integers(signal, *sums);
-    rows::discard(sums);
+    int64 dp, exact;
+    find_integers(signal, sums, &dp, &exact);
     const rows::Question *count = signal->priced;
     auto *bits = border::context_new<StrongBits>();
     Signalled signalled = {};
     border::core([&] {
         const privacy::ReleasePlan plan = noise_of(count, terms, charged);
         trace::planned(plan);
-        signalled.noisy = both.exact + privacy::draw(*bits, plan.noise.front());
+        signalled.noisy = exact + privacy::draw(*bits, plan.noise.front());
         trace::released(&signalled.noisy, 1);
         const double width = privacy::measure_halfwidth(plan.noise.front(), count->measures->front(), nullptr);
         signalled.error95 = privacy::task_error(signal->task, width);
     });
-    signalled.dp = shown(signal, both.dp);
+    signalled.dp = shown(signal, dp);
     signalled.exact = shown(signal, signalled.noisy);
     return signalled;
 }
 
 Looked look(const Signal *signal) {
     rows::Sums sums = rows::evaluate(rows::OwnRows(signal->question));
-    Both both = both_integers(signal, sums);
-    rows::discard(&sums);
-    return Looked{shown(signal, both.dp), shown(signal, both.exact)};
+    int64 dp, exact;
+    find_integers(signal, &sums, &dp, &exact);
+    return Looked{shown(signal, dp), shown(signal, exact)};
 }
 
 // ---- what is stored ------------------------------------------------------------------------------------------------
