@@ -254,27 +254,18 @@ struct Evaluation {
 };
 } // namespace
 
-static Evaluation begin_evaluation(const Signal *signal, Node *expression, double *numbers) {
-    Evaluation evaluation = {};
-    evaluation.signal = signal;
-    evaluation.executor = CreateExecutorState();
-    evaluation.context = GetPerTupleExprContext(evaluation.executor);
-    evaluation.slot = MakeSingleTupleTableSlot(signal->row, &TTSOpsVirtual);
-    evaluation.context->ecxt_scantuple = evaluation.slot;
-    evaluation.expression = ExecPrepareExpr(reinterpret_cast<Expr *>(expression), evaluation.executor);
-    evaluation.kind = rows::value_kind(exprType(expression));
-    evaluation.numbers = numbers;
-    return evaluation;
-}
-
-static void evaluate_row(Evaluation *evaluation, const Datum *answer, const bool *nulls) {
+// columns: where those of an answer stand in the row; null: in their order.
+static void evaluate_row(Evaluation *evaluation, const Datum *values, const bool *nulls, const int *columns) {
     const Signal *signal = evaluation->signal;
     TupleTableSlot *slot = evaluation->slot;
     int n = signal->ncolumns, group = evaluation->next++;
     CHECK_FOR_INTERRUPTS();
     ExecClearTuple(slot);
-    memcpy(slot->tts_values, answer, sizeof(Datum) * n);
-    memcpy(slot->tts_isnull, nulls, sizeof(bool) * n);
+    for (int i = 0; i < n; i++) {
+        const int at = columns == nullptr ? i : columns[i];
+        slot->tts_values[i] = values[at];
+        slot->tts_isnull[i] = nulls[at];
+    }
     memcpy(slot->tts_values + n, signal->dp + group * n, sizeof(Datum) * n);
     memcpy(slot->tts_isnull + n, signal->missing + group * n, sizeof(bool) * n);
     ExecStoreVirtualTuple(slot);
@@ -287,25 +278,32 @@ static void evaluate_row(Evaluation *evaluation, const Datum *answer, const bool
     ResetExprContext(evaluation->context);
 }
 
-static void end_evaluation(const Evaluation &evaluation) {
+// Evaluates an expression for each row that `each` hands to evaluate_row().
+template <class Each> static double *numbers_of(const Signal *signal, Node *expression, Each &&each) {
+    border::RoleScope role = border::RoleScope::enter(signal->question->settings->owner);
+    Evaluation evaluation = {};
+    evaluation.signal = signal;
+    evaluation.executor = CreateExecutorState();
+    evaluation.context = GetPerTupleExprContext(evaluation.executor);
+    evaluation.slot = MakeSingleTupleTableSlot(signal->row, &TTSOpsVirtual);
+    evaluation.context->ecxt_scantuple = evaluation.slot;
+    evaluation.expression = ExecPrepareExpr(reinterpret_cast<Expr *>(expression), evaluation.executor);
+    evaluation.kind = rows::value_kind(exprType(expression));
+    evaluation.numbers = static_cast<double *>(palloc(sizeof(double) * (signal->task.groups + 1)));
+    each(&evaluation);
     ExecDropSingleTupleTableSlot(evaluation.slot);
     FreeExecutorState(evaluation.executor);
-}
-
-static double *room_for_numbers(const Signal *signal) {
-    return static_cast<double *>(palloc(sizeof(double) * (signal->task.groups + 1)));
+    role.leave();
+    return evaluation.numbers;
 }
 
 // Of what was released: g(S), and what a top is compared with.
 static double *released_numbers(const Signal *signal, Node *expression) {
-    double *numbers = room_for_numbers(signal);
     border::SettingsScope settings = border::SettingsScope::enter();
-    border::RoleScope role = border::RoleScope::enter(signal->question->settings->owner);
-    Evaluation evaluation = begin_evaluation(signal, expression, numbers);
-    for (int group = 0; group < signal->task.groups; group++)
-        evaluate_row(&evaluation, signal->dp + group * signal->ncolumns, signal->missing + group * signal->ncolumns);
-    end_evaluation(evaluation);
-    role.leave();
+    double *numbers = numbers_of(signal, expression, [&](Evaluation *evaluation) {
+        for (int at = 0; at < signal->task.groups * signal->ncolumns; at += signal->ncolumns)
+            evaluate_row(evaluation, signal->dp + at, signal->missing + at, nullptr);
+    });
     settings.leave();
     return numbers;
 }
@@ -313,14 +311,7 @@ static double *released_numbers(const Signal *signal, Node *expression) {
 // One row of the exact answer: its columns are outputs of the leaf.
 static void evaluate_exact_row(void *context, const Datum *values, const bool *nulls) {
     auto *evaluation = static_cast<Evaluation *>(context);
-    const Signal *signal = evaluation->signal;
-    auto *answer = static_cast<Datum *>(palloc(sizeof(Datum) * (signal->ncolumns + 1)));
-    auto *missing = static_cast<bool *>(palloc(sizeof(bool) * (signal->ncolumns + 1)));
-    for (int i = 0; i < signal->ncolumns; i++) {
-        answer[i] = values[signal->columns[i]];
-        missing[i] = nulls[signal->columns[i]];
-    }
-    evaluate_row(evaluation, answer, missing);
+    evaluate_row(evaluation, values, nulls, evaluation->signal->columns);
 }
 
 static int64 integer_of(const Signal *signal, const double *values, const double *reference) {
@@ -335,14 +326,11 @@ static int64 integer_of(const Signal *signal, const double *values, const double
 
 // What noise is added to. In here the exact rows are made, one at a time, and forgotten.
 static int64 exact_integer(const Signal *signal, const rows::Sums &sums, const double *reference) {
-    double *numbers = room_for_numbers(signal);
     int64 integer = 0;
     rows::caught(signal->question, [&] {
-        border::RoleScope role = border::RoleScope::enter(signal->question->settings->owner);
-        Evaluation evaluation = begin_evaluation(signal, signal->value, numbers);
-        each_exact_row(signal->question, sums, evaluate_exact_row, &evaluation);
-        end_evaluation(evaluation);
-        role.leave();
+        const double *numbers = numbers_of(signal, signal->value, [&](Evaluation *evaluation) {
+            each_exact_row(signal->question, sums, evaluate_exact_row, evaluation);
+        });
         integer = integer_of(signal, numbers, reference);
     });
     return integer;
