@@ -304,10 +304,6 @@ Interval joint_interval(Aggregate fn, const JointSums &sums, const JointBounds &
     return {std::min(interval.lower, number), std::max(interval.upper, number)};
 }
 
-Interval joint_covariance_range(const JointSums &sums, double h) {
-    return covariance_in_box(sums_of(sums), h);
-}
-
 // ---- for the controller --------------------------------------------------------------------------------------------
 
 namespace {
@@ -329,10 +325,6 @@ template <class Real> Real scaled_number(Aggregate fn, const SumsOf<Real> &sums,
     default:
         return 4 * covariance_of(sums);
     }
-}
-
-double limited(Aggregate fn, double distance) {
-    return std::clamp(distance, -largest_distance(fn), largest_distance(fn));
 }
 
 // Whether all rows add the same to the sum of a column and to that of its spread.
@@ -365,31 +357,24 @@ JointSums without_grains(const JointSums &sums) {
 double joint_change(Aggregate fn, const JointSums &sums, const JointSums &without, const JointBounds &bounds) {
     const long double change = scaled_number(fn, sums_of<long double>(without_grains(sums)), bounds) -
                                scaled_number(fn, sums_of<long double>(without_grains(without)), bounds);
-    return limited(fn, std::fabs(static_cast<double>(change)));
+    return std::min(std::fabs(static_cast<double>(change)), largest_distance(fn));
 }
 
 double joint_scaled(Aggregate fn, const JointBounds &bounds, const JointSums &sums) {
     return scaled_number(fn, sums_of(without_grains(sums)), bounds);
 }
 
-std::vector<double> joint_points(Aggregate fn, const MeasureNoise &noise, const JointBounds &bounds, const JointSums &sums) {
+std::vector<double> joint_points(Aggregate fn, const MeasureNoise &noise, const JointBounds &bounds, const JointSums &sums,
+                                 const std::vector<NoisePoint> &points) {
     const Sums exact = sums_of(sums);
     const double scale = scale_of_noise(noise) / static_cast<double>(joint_one(sums.kind));
     std::vector<double> numbers;
-    for (const NoisePoint &z : noise_points(noise.mechanism)) {
+    for (const NoisePoint &z : points) {
         const Sums noisy{exact.both + scale * z[0],    exact.y_alone + scale * z[1],  exact.x_alone + scale * z[2],
                          exact.neither + scale * z[3], exact.y_spread + scale * z[4], exact.x_spread + scale * z[5]};
         numbers.push_back(scaled_number(fn, noisy, bounds));
     }
     return numbers;
-}
-
-Distance joint_error(Aggregate fn, const MeasureNoise &noise, const JointBounds &bounds, const JointSums &sums) {
-    const double truth = joint_scaled(fn, bounds, sums);
-    std::vector<double> errors = joint_points(fn, noise, bounds, sums);
-    for (double &error : errors)
-        error = limited(fn, error - truth);
-    return distance_of(errors);
 }
 
 double joint_unit(Aggregate fn, const JointBounds &bounds) {

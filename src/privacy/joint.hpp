@@ -46,11 +46,6 @@ JointSums joint_sums(MeasureKind kind, const int128 *noisy);
 double joint_number(Aggregate fn, const JointSums &sums, const JointBounds &bounds);
 // Holds the number, and with probability 0.95 that of the exact sums, if it is one.
 Interval joint_interval(Aggregate fn, const JointSums &sums, const JointBounds &bounds, const MeasureNoise &noise);
-// The range of covariances of a and b over all sums, none below 0, that are off by h at most: a part of what intervals are computed
-// from.
-Interval joint_covariance_range(const JointSums &sums, double h);
-
-
 // ---- for the controller (1.2a) -------------------------------------------------------------------------------------
 
 // Returns exact sums with the variance 0 of a column that has one value in all rows: rounding leaves it less than a grain, and the number
@@ -61,12 +56,10 @@ JointSums without_grains(const JointSums &sums);
 double joint_unit(Aggregate fn, const JointBounds &bounds);
 // Returns how far a number moves when a record is left out, in that unit.
 double joint_change(Aggregate fn, const JointSums &sums, const JointSums &without, const JointBounds &bounds);
-// Returns the number in that unit, and what it is at each of the noise_points().
+// Returns the number in that unit, and what it is at each of some noise_points().
 double joint_scaled(Aggregate fn, const JointBounds &bounds, const JointSums &sums);
-std::vector<double> joint_points(Aggregate fn, const MeasureNoise &noise, const JointBounds &bounds, const JointSums &sums);
+std::vector<double> joint_points(Aggregate fn, const MeasureNoise &noise, const JointBounds &bounds, const JointSums &sums,
+                                 const std::vector<NoisePoint> &points);
 // Returns the size that a distance counts as, at most.
 double largest_distance(Aggregate fn);
-// Computes the error of a number, in that unit, from these points.
-Distance joint_error(Aggregate fn, const MeasureNoise &noise, const JointBounds &bounds, const JointSums &sums);
-
 } // namespace dp::privacy

@@ -17,11 +17,11 @@ double normal_quantile(double u) {
     return u < 0.5 ? -normal_upper_quantile(u) : u > 0.5 ? normal_upper_quantile(1 - u) : 0;
 }
 
-std::vector<NoisePoint> points_of(double (*quantile)(double)) {
+std::vector<NoisePoint> points_of(double (*quantile)(double), int step_of_points) {
     constexpr int n = 1021, generator = 306;
     constexpr NoisePoint shift{0, 0.37, 0.71, 0.17, 0.53, 0.89};
     std::vector<NoisePoint> points;
-    for (int i = 0; i < n; ++i) {
+    for (int i = 0; i < n; i += step_of_points) {
         NoisePoint point{}, mirror{};
         long step = 1;
         for (std::size_t k = 0; k < point.size(); ++k, step = step * generator % n) {
@@ -37,9 +37,13 @@ std::vector<NoisePoint> points_of(double (*quantile)(double)) {
 
 } // namespace
 
-const std::vector<NoisePoint> &noise_points(Mechanism mechanism) {
-    static const std::vector<NoisePoint> of_laplace = points_of(laplace_quantile), of_gaussian = points_of(normal_quantile);
-    return mechanism == Mechanism::laplace ? of_laplace : of_gaussian;
+const std::vector<NoisePoint> &noise_points(Mechanism mechanism, bool rough) {
+    static const std::vector<NoisePoint> of_laplace = points_of(laplace_quantile, 1), of_gaussian = points_of(normal_quantile, 1),
+                                         rough_laplace = points_of(laplace_quantile, 4),
+                                         rough_gaussian = points_of(normal_quantile, 4);
+    if (mechanism == Mechanism::laplace)
+        return rough ? rough_laplace : of_laplace;
+    return rough ? rough_gaussian : of_gaussian;
 }
 
 double scale_of_noise(const MeasureNoise &noise) {

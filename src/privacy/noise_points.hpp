@@ -11,7 +11,8 @@ namespace dp::privacy {
 // Holds as many independent noises of scale 1 as a measure has coordinates, at most.
 using NoisePoint = std::array<double, most_coordinates>;
 // Returns 2,042 points: Korobov's lattice, shifted, each point with its mirror image, since noise is symmetric.
-const std::vector<NoisePoint> &noise_points(Mechanism mechanism);
+// rough: a quarter of them, for what is only compared.
+const std::vector<NoisePoint> &noise_points(Mechanism mechanism, bool rough = false);
 // Returns the scale of a measure's noise, by which a point is multiplied: b, or sigma.
 double scale_of_noise(const MeasureNoise &noise);
 

@@ -55,8 +55,6 @@ bool NumberLaw::has_points() const {
 NumberLaw::NumberLaw(const PrintedNumber &number, const MeasureNoise &noise, const int128 *sums, Of of)
     : number_(number), noise_(noise), of_(of), weight_(weight_of_rows(number.fn, number.rows)) {
     std::copy_n(sums, coordinates_of(number.kind), sums_);
-    if (is_joint(number.kind))
-        weight_ = 1;
     if (has_points()) {
         const std::vector<double> values = points_of_number(number_, noise_, sums_);
         std::vector<std::pair<double, double>> points;

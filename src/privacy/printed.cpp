@@ -23,32 +23,6 @@ double normal_excess_square(double k) {
     return std::max(0.0, (1 + k * k) * normal_above(k) - k * normal_density(k));
 }
 
-// Both at once.
-struct Excess {
-    double mean, square;
-};
-Excess excess_beyond(double k) {
-    const double density = normal_density(k), above = normal_above(k);
-    return {std::max(0.0, density - k * above), std::max(0.0, (1 + k * k) * above - k * density)};
-}
-
-// Four integrals at once.
-struct Four {
-    double a = 0, b = 0, c = 0, d = 0;
-    Four(double same) : a(same), b(same), c(same), d(same) {}
-    Four(double a, double b, double c, double d) : a(a), b(b), c(c), d(d) {}
-    Four operator-() const { return {-a, -b, -c, -d}; }
-    Four operator+(const Four &x) const { return {a + x.a, b + x.b, c + x.c, d + x.d}; }
-    Four operator*(double x) const { return {a * x, b * x, c * x, d * x}; }
-    Four &operator+=(const Four &x) { return *this = *this + x; }
-};
-Four operator*(double x, const Four &y) {
-    return y * x;
-}
-double abs(const Four &x) { // of an estimate that nobody asks for
-    return std::fabs(x.a);
-}
-
 // The integral of max(0, w - k) e^(-max(a, |w|)) over w, a >= 0. falling: e^-a, which four ends share.
 double laplace_excess(double k, double a, double falling) {
     if (k >= a)
@@ -103,10 +77,7 @@ double PrintedAverage::square_at(double u) const {
 
 // Between these points the integrand is smooth: where the count stops being divided by, and, for Laplace noise, where one
 // of the three ends passes |u|.
-// fine: for the parts one by one. With much noise each is far larger than their difference: what is divided by is small there,
-// and in the difference the numerator is as well. So it at most doubles from one point to the next, and no piece is longer than
-// 8: each part is right by itself (formulas.md 1.2b). For Gaussian noise the points depend on no position, which is as good.
-std::vector<double> PrintedAverage::pieces(double offset, bool fine) const {
+std::vector<double> PrintedAverage::pieces(double offset) const {
     const double edge = one_ - count_;
     std::vector<double> points{0, edge, edge + 0.02, edge + 0.1, edge + 0.5};
     for (double u : laplace_ ? std::vector<double>{1.5, 4, 9, 16, 26, 48} : std::vector<double>{1, 2, 3.5, 5, 7, 10}) {
@@ -124,20 +95,15 @@ std::vector<double> PrintedAverage::pieces(double offset, bool fine) const {
             points.push_back(-std::fabs(k));
     }
     const double reach = laplace_ ? 48 : 10;
-    if (fine && laplace_) {
-        points.insert(points.end(), {-40, -32, -24, 24, 32, 40});
-        for (double noisy = 2 * one_; noisy - count_ < reach; noisy *= 2)
-            points.push_back(noisy - count_);
-    }
     points.erase(std::remove_if(points.begin(), points.end(), [&](double u) { return !(std::fabs(u) <= reach); }),
                  points.end());
     std::sort(points.begin(), points.end());
     return points;
 }
 
-template <class Function> auto PrintedAverage::integral(Function f, double offset, bool fine) const {
-    const std::vector<double> points = pieces(offset, fine);
-    decltype(f(0.0)) sum = 0;
+template <class Function> double PrintedAverage::integral(Function f, double offset) const {
+    const std::vector<double> points = pieces(offset);
+    double sum = 0;
     for (std::size_t i = 1; i < points.size(); ++i)
         if (points[i] > points[i - 1])
             sum += boost::math::quadrature::gauss<double, 15>::integrate(f, points[i - 1], points[i]);
@@ -146,29 +112,6 @@ template <class Function> auto PrintedAverage::integral(Function f, double offse
 
 double PrintedAverage::distance(double offset) const {
     return integral([&](double u) { return distance_at(u, offset); }, offset);
-}
-
-PrintedAverage::Parts PrintedAverage::parts() const {
-    const auto mean = [&](auto part) { return integral([&](double u) { return part(ends_at(u, 0), u); }, 0, true); };
-    if (laplace_) {
-        const auto both = [](double a, double b, const Ends &ends, double u) {
-            const double reach = std::fabs(u), falling = std::exp(-reach);
-            return (laplace_excess(a, reach, falling) + laplace_excess(b, reach, falling)) / ends.scale * 0.125;
-        };
-        return {mean([&](const Ends &ends, double u) { return both(ends.from, -ends.from, ends, u); }),
-                mean([&](const Ends &ends, double u) { return both(-ends.low, ends.high, ends, u); }), 0, 0};
-    }
-    // The ends share what is dear.
-    const Four means = integral(
-        [&](double u) {
-            const Ends ends = ends_at(u, 0);
-            const Excess high = excess_beyond(ends.high), low = excess_beyond(-ends.low);
-            const double density = normal_density(u), once = density / ends.scale, twice = once / ends.scale;
-            return Four{(1 + ends.from * ends.from) * twice, (high.square + low.square) * twice, high.mean * once,
-                        low.mean * once};
-        },
-        0);
-    return {means.a, means.b, means.c, means.d};
 }
 
 double PrintedAverage::square() const {

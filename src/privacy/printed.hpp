@@ -21,16 +21,6 @@ class PrintedAverage {
     // E|A - p - offset|, p: the position without noise, |p + offset| <= 1. Relative error below 1e-9 for noise up to 10^6.
     double distance(double offset) const;
     double square() const; // E (A - p)^2
-    // distance(0) for Laplace noise, square() for Gaussian: uncut - cut - 2 (1 - p) above - 2 (1 + p) below, where the latter
-    // are what the ends of the range take off. For one count all four are convex functions of p: they are means of |x|, x^2,
-    // max(0, x) and max(0, x)^2 of what changes with p along a straight line.
-    struct Parts {
-        double uncut, cut, above, below;
-    };
-    Parts parts() const;
-    // Bounds what the sum of parts, and that of the function, may be wrong by, as a part of `uncut`. Laplace noise: the integrals are.
-    // Gaussian noise: only rounding counts, since averages of one count are integrated by the same rule (formulas.md 1.2b).
-    static double imprecision(Mechanism mechanism) { return mechanism == Mechanism::laplace ? 1e-10 : 2e-13; }
     double spread() const { return unit_; } // offsets are to be compared with this
 
   private:
@@ -43,8 +33,8 @@ class PrintedAverage {
     double beyond(double k, double reach, double falling) const;
     double distance_at(double u, double offset) const;
     double square_at(double u) const;
-    std::vector<double> pieces(double offset, bool fine) const;
-    template <class Function> auto integral(Function f, double offset, bool fine = false) const;
+    std::vector<double> pieces(double offset) const;
+    template <class Function> double integral(Function f, double offset) const;
 
     bool laplace_;
     double scale_;                       // what lengths below are measured in, in units of one
@@ -57,7 +47,7 @@ class PrintedAverage {
 // (privacy/triple).
 double largest_printed_change(Aggregate fn, const Bounds &bounds);
 // Returns the error of an aggregate of a pair, divided by that change: its mean size for Laplace noise, its mean square for Gaussian
-// noise. (For variances and deviations: triple_error.)
+// noise. (Variances and deviations: printed_numbers.)
 double printed_error(Aggregate fn, const MeasureNoise &noise, const Bounds &bounds, const PairTotals &totals);
 // Laplace: E|error + change| of a count (change: an integer) or a sum (of any size), divided likewise.
 double printed_distance(Aggregate fn, const MeasureNoise &noise, const Bounds &bounds, double change);

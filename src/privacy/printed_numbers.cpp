@@ -94,12 +94,6 @@ PairTotals totals_of(MeasureKind kind, const int128 *sums) {
     return {static_cast<double>(parts.count()), static_cast<double>(parts.difference())};
 }
 
-Moments3 moments_of(MeasureKind kind, const int128 *sums) {
-    const Parts parts = parts_of(kind, sums);
-    return {static_cast<double>(parts.count()), static_cast<double>(parts.difference()),
-            static_cast<double>(parts.squares - parts.middle + parts.rest)};
-}
-
 double weight_of_rows(Aggregate fn, double rows) {
     switch (fn) {
     case Aggregate::count:
@@ -129,37 +123,57 @@ double offset_of_average(const PrintedNumber &number, const int128 *sums, const 
     return static_cast<double>(change_of_position(parts_of(number.kind, sums), parts_of(number.kind, change)));
 }
 
-double scaled_number(const PrintedNumber &number, const int128 *sums) {
-    if (is_joint(number.kind))
-        return joint_scaled(number.fn, joint_bounds(number), joint_sums(number.kind, sums));
-    return number.kind == MeasureKind::pair ? static_cast<double>(position_of(parts_of(number.kind, sums)))
-                                            : triple_scaled(number.fn, *number.bounds, moments_of(number.kind, sums));
+static PartSums part_sums(MeasureKind kind, const int128 *sums) {
+    const Parts parts = parts_of(kind, sums);
+    return {static_cast<double>(parts.squares), static_cast<double>(parts.middle), static_cast<double>(parts.rest)};
 }
 
-std::vector<double> points_of_number(const PrintedNumber &number, const MeasureNoise &noise, const int128 *sums) {
+double scaled_number(const PrintedNumber &number, const int128 *sums) {
+    return is_joint(number.kind) ? joint_scaled(number.fn, joint_bounds(number), joint_sums(number.kind, sums))
+                                 : scaled_part(number.fn, part_sums(number.kind, sums), *number.bounds);
+}
+
+std::vector<double> points_of_number(const PrintedNumber &number, const MeasureNoise &noise, const int128 *sums, bool rough) {
+    const std::vector<NoisePoint> &points = noise_points(noise.mechanism, rough);
     if (is_joint(number.kind))
-        return joint_points(number.fn, noise, joint_bounds(number), joint_sums(number.kind, sums));
-    if (number.kind == MeasureKind::triple)
-        return triple_points(number.fn, noise, *number.bounds, moments_of(number.kind, sums));
-    const Parts exact = parts_of(number.kind, sums);
+        return joint_points(number.fn, noise, joint_bounds(number), joint_sums(number.kind, sums), points);
+    const PartSums exact = part_sums(number.kind, sums);
     const double scale = scale_of_noise(noise) / static_cast<double>(one);
+    const bool pair = number.kind == MeasureKind::pair;
     std::vector<double> numbers;
-    for (const NoisePoint &z : noise_points(noise.mechanism))
-        numbers.push_back(static_cast<double>(position_of({exact.squares + scale * z[0], 0, exact.rest + scale * z[1]})));
+    numbers.reserve(points.size());
+    for (const NoisePoint &z : points)
+        numbers.push_back(scaled_part(number.fn,
+                                      {exact.squares + scale * z[0], pair ? 0 : exact.middle + scale * z[1],
+                                       exact.rest + scale * (pair ? z[1] : z[2])},
+                                      *number.bounds));
     return numbers;
 }
 
-double error_of_number(const PrintedNumber &number, const MeasureNoise &noise, const int128 *sums) {
+static std::vector<double> errors_of_number(const PrintedNumber &number, const MeasureNoise &noise, const int128 *sums,
+                                            bool rough) {
+    const double truth = scaled_number(number, sums), most = largest_distance(number.fn);
+    std::vector<double> errors = points_of_number(number, noise, sums, rough);
+    for (double &error : errors)
+        error = std::min(std::fabs(error - truth), most);
+    return errors;
+}
+
+double error_of_number(const PrintedNumber &number, const MeasureNoise &noise, const int128 *sums, bool rough) {
     const bool laplace = noise.mechanism == Mechanism::laplace;
-    if (is_joint(number.kind)) {
-        const Distance error = joint_error(number.fn, noise, joint_bounds(number), joint_sums(number.kind, sums));
-        return laplace ? error.mean : error.square;
-    }
-    const double weight = weight_of_rows(number.fn, number.rows);
-    const double error = number.kind == MeasureKind::pair
-                             ? printed_error(number.fn, noise, *number.bounds, totals_of(number.kind, sums))
-                             : triple_error(number.fn, noise, *number.bounds, moments_of(number.kind, sums));
-    return error * (laplace ? weight : weight * weight);
+    const double weight = weight_of_rows(number.fn, number.rows), factor = laplace ? weight : weight * weight;
+    if (number.kind == MeasureKind::pair && !rough)
+        return factor * printed_error(number.fn, noise, *number.bounds, totals_of(number.kind, sums));
+    const std::vector<double> errors = errors_of_number(number, noise, sums, rough);
+    double sum = 0;
+    for (const double error : errors)
+        sum += laplace ? error : error * error;
+    return factor * sum / static_cast<double>(errors.size());
+}
+
+Distance distance_of_number(const PrintedNumber &number, const MeasureNoise &noise, const int128 *sums) {
+    std::vector<double> errors = errors_of_number(number, noise, sums, false);
+    return distance_of(errors);
 }
 
 double unit_of_number(const PrintedNumber &number) {

@@ -2,9 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <vector>
 
-#include "privacy/noise_points.hpp"
 #include "privacy/numbers.hpp"
 #include "privacy/pair_release.hpp"
 
@@ -15,12 +13,7 @@ namespace {
 constexpr double one = static_cast<double>(pair_one);
 constexpr double beta = 0.05;
 
-// In units of one.
-struct Sums {
-    double squares, middle, rest;
-    double count() const { return squares + middle + rest; }
-};
-Sums sums_of(const Triple &triple) {
+PartSums sums_of(const Triple &triple) {
     return {static_cast<double>(triple.squares) / one, static_cast<double>(triple.middle) / one,
             static_cast<double>(triple.rest) / one};
 }
@@ -31,7 +24,7 @@ double from_variance(Aggregate fn, double variance, double count) {
     return is_deviation(fn) ? std::sqrt(v) : v;
 }
 
-double variance_of(const Sums &sums) {
+double variance_of(const PartSums &sums) {
     const double c = std::max(1.0, sums.count()), mean = std::clamp<double>((sums.squares + 0.5 * sums.middle) / c, 0, 1);
     return std::clamp<double>(sums.squares / c - mean * mean, 0, 0.25);
 }
@@ -57,13 +50,13 @@ Halves halves_of(const Triple &triple) {
 }
 
 double spread_of(Aggregate fn, const Triple &triple, const Bounds &bounds) {
-    const Sums sums = sums_of(triple);
+    const PartSums sums = sums_of(triple);
     return scaled(fn, from_variance(fn, variance_of(sums), sums.count()), bounds);
 }
 
 // Bonferroni: each sum gets beta / 3, so the count is off by 3 h at most, and the numerator of the mean by 1.5 h.
 Interval spread_interval(Aggregate fn, const Triple &triple, const Bounds &bounds, const MeasureNoise &noise) {
-    const Sums sums = sums_of(triple);
+    const PartSums sums = sums_of(triple);
     const double h = noise.halfwidth(beta / 3) / one;
     const double low = std::max(1.0, sums.count() - 3 * h), high = std::max(1.0, sums.count() + 3 * h);
     const Interval square = quotient(sums.squares, h, low, high);
@@ -82,12 +75,12 @@ double part_stddev(MeasureKind kind, Aggregate fn, const MeasureNoise &noise, co
                : of_each * std::sqrt(triple ? 3.0 : 2.0);
 }
 
-double triple_count_halfwidth(const MeasureNoise &noise) {
-    return std::floor(3 * noise.halfwidth(beta / 3) / one + 0.5);
-}
-
-double triple_sum_halfwidth(const MeasureNoise &noise, const Bounds &bounds) {
-    return finite(1.5 * (noise.halfwidth(beta / 3) / one) * (std::fabs(bounds.low) + std::fabs(bounds.high)));
+double part_halfwidth(MeasureKind kind, Aggregate fn, const MeasureNoise &noise, const Bounds &bounds) {
+    const bool sum = fn == Aggregate::sum;
+    if (kind == MeasureKind::pair)
+        return sum ? pair_sum_halfwidth(noise, bounds) : pair_count_halfwidth(noise);
+    const double h = noise.halfwidth(beta / 3) / one;
+    return sum ? finite(1.5 * h * (std::fabs(bounds.low) + std::fabs(bounds.high))) : std::floor(3 * h + 0.5);
 }
 
 Interval triple_avg_interval(const Triple &triple, const Bounds &bounds, const MeasureNoise &noise) {
@@ -132,10 +125,7 @@ double largest_spread_change(Aggregate fn) {
     }
 }
 
-namespace {
-
-// Returns the printed number in units of its largest change.
-double printed(Aggregate fn, const Sums &sums, const Bounds &bounds) {
+double scaled_part(Aggregate fn, const PartSums &sums, const Bounds &bounds) {
     const double c = sums.count(), s1 = sums.squares + 0.5 * sums.middle, s0 = sums.rest + 0.5 * sums.middle;
     switch (fn) {
     case Aggregate::sum: {
@@ -150,38 +140,6 @@ double printed(Aggregate fn, const Sums &sums, const Bounds &bounds) {
     default: // w is half of a position
         return from_variance(fn, variance_of(sums), c) * (is_deviation(fn) ? 2 : 4) / largest_spread_change(fn);
     }
-}
-
-} // namespace
-
-static Sums sums_of(const Moments3 &moments) {
-    const double n = moments.count, t = moments.sum, q = moments.squares;
-    return {0.25 * (n + 2 * t + q), 0.5 * (n - q), 0.25 * (n - 2 * t + q)}; // w = (1 + position)/2
-}
-
-double triple_scaled(Aggregate fn, const Bounds &bounds, const Moments3 &moments) {
-    return printed(fn, sums_of(moments), bounds);
-}
-
-std::vector<double> triple_points(Aggregate fn, const MeasureNoise &noise, const Bounds &bounds, const Moments3 &moments) {
-    const double scale = scale_of_noise(noise) / one;
-    const Sums exact = sums_of(moments);
-    std::vector<double> numbers;
-    for (const NoisePoint &z : noise_points(noise.mechanism))
-        numbers.push_back(printed(
-            fn, {exact.squares + scale * z[0], exact.middle + scale * z[1], exact.rest + scale * z[2]}, bounds));
-    return numbers;
-}
-
-double triple_error(Aggregate fn, const MeasureNoise &noise, const Bounds &bounds, const Moments3 &moments) {
-    const double truth = triple_scaled(fn, bounds, moments);
-    const std::vector<double> numbers = triple_points(fn, noise, bounds, moments);
-    double sum = 0;
-    for (const double number : numbers) {
-        const double error = std::fabs(number - truth);
-        sum += noise.mechanism == Mechanism::laplace ? error : error * error;
-    }
-    return sum / static_cast<double>(numbers.size());
 }
 
 } // namespace dp::privacy

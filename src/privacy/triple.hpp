@@ -30,9 +30,8 @@ double spread_of(Aggregate fn, const Triple &triple, const Bounds &bounds);
 Interval spread_interval(Aggregate fn, const Triple &triple, const Bounds &bounds, const MeasureNoise &noise);
 // Returns the standard deviation of a count, or of a sum, that a pair or a triple prints.
 double part_stddev(MeasureKind kind, Aggregate fn, const MeasureNoise &noise, const Bounds &bounds);
-// Computes the intervals of count, sum and average.
-double triple_count_halfwidth(const MeasureNoise &noise);
-double triple_sum_halfwidth(const MeasureNoise &noise, const Bounds &bounds);
+// Returns the half-width of such a count or sum.
+double part_halfwidth(MeasureKind kind, Aggregate fn, const MeasureNoise &noise, const Bounds &bounds);
 Interval triple_avg_interval(const Triple &triple, const Bounds &bounds, const MeasureNoise &noise);
 
 // Returns the average, variance or deviation that a pair or a triple prints, and its interval.
@@ -41,18 +40,16 @@ Interval printed_interval(MeasureKind kind, Aggregate fn, const int128 *noisy, c
                           const MeasureNoise &noise);
 Halves released_halves(MeasureKind kind, const int128 *noisy);
 
-// Adds up values: how many, the sum of their positions t in [-1, 1] between the bounds, and of the squares of these.
-struct Moments3 {
-    double count = 0, sum = 0, squares = 0;
-};
 // The unit of a variance or deviation of positions: (U-L)/2 squared, or (U-L)/2.
 double spread_unit(Aggregate fn, const Bounds &bounds);
 // The largest change by one value, in these units.
 double largest_spread_change(Aggregate fn);
-// Returns the error of a number that a triple prints, divided by its largest change: its mean size for Laplace noise, its mean
-// square for Gaussian noise. The mean of 2042 points of a lattice rule: within 2 % of the integral.
-double triple_scaled(Aggregate fn, const Bounds &bounds, const Moments3 &moments);
-std::vector<double> triple_points(Aggregate fn, const MeasureNoise &noise, const Bounds &bounds, const Moments3 &moments);
-double triple_error(Aggregate fn, const MeasureNoise &noise, const Bounds &bounds, const Moments3 &moments);
+// Holds what a pair or a triple adds up to, in units of one; of a pair `middle` is 0.
+struct PartSums {
+    double squares = 0, middle = 0, rest = 0;
+    double count() const { return squares + middle + rest; }
+};
+// Returns the number that it prints in units of its largest change.
+double scaled_part(Aggregate fn, const PartSums &sums, const Bounds &bounds);
 
 } // namespace dp::privacy

@@ -47,9 +47,8 @@ double printed_halfwidth(const rows::Question *question, int aggregate, double w
 // A whole number, as long as the exact one is.
 double count_halfwidth(const rows::Question *question, const privacy::ReleasePlan &plan, int aggregate) {
     const int j = question->measure_of[aggregate];
-    return ((*question->measures)[j].kind == privacy::MeasureKind::triple
-                ? privacy::triple_count_halfwidth(plan.noise[j])
-                : privacy::pair_count_halfwidth(plan.noise[j])) +
+    return privacy::part_halfwidth((*question->measures)[j].kind, privacy::Aggregate::count, plan.noise[j],
+                                   *question->bounds[j]) +
            (is_in_parts(question, aggregate) ? 1 : 0);
 }
 
@@ -67,14 +66,11 @@ double halfwidth(const rows::Question *question, const privacy::ReleasePlan &pla
         return printed_halfwidth(
             question, aggregate,
             privacy::measure_halfwidth(plan.noise[j], (*question->measures)[j], question->bounds[j]));
-    const bool triple = (*question->measures)[j].kind == privacy::MeasureKind::triple;
-    const privacy::MeasureNoise &noise = plan.noise[j];
-    const privacy::Bounds &bounds = *question->bounds[j];
     switch (question->leaf->aggregates[aggregate].fn) {
     case privacy::Aggregate::sum:
         return printed_halfwidth(question, aggregate,
-                                 triple ? privacy::triple_sum_halfwidth(noise, bounds)
-                                        : privacy::pair_sum_halfwidth(noise, bounds));
+                                 privacy::part_halfwidth((*question->measures)[j].kind, privacy::Aggregate::sum, plan.noise[j],
+                                                         *question->bounds[j]));
     case privacy::Aggregate::count:
         return count_halfwidth(question, plan, aggregate);
     default:

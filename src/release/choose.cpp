@@ -104,7 +104,7 @@ static privacy::RdrRange range_at(const rows::Question *question, const Terms &t
     }
     if (plan != nullptr)
         known.of[i] = risk::noise_term(question, memo, plan);
-    const double least = known.of[i] * (1 - risk::error_of_noise(question)); // less noise is the safe side
+    const double least = known.of[i] * (1 - risk::error_of_noise(question, memo)); // less noise is the safe side
     return {privacy::rdr_of(pis_min, terms.mechanism, least), privacy::rdr_of(pis_max, terms.mechanism, least)};
 }
 

@@ -7,7 +7,6 @@
 #include "privacy/risk.hpp"
 
 #include "border/spill.hpp"
-#include "risk/averages.hpp"
 #include "rows/question.hpp"
 
 namespace dp::risk {
@@ -59,7 +58,6 @@ struct Memo {
     border::Spill<native128> sums;     // per group, of each coordinate
     int64 *counts;                 // ngroups x ncells: rows of each cell, and then rows at or below; null without quantiles
     border::Spill<double> excess;  // of exact_risks
-    const Averages *averages;      // where the least error of one average is looked for (printed); or null
 
     // Keys of discovered groups, in the order of their numbers, where they are few and records are kept.
     Tuplestorestate *group_keys; // or null

@@ -156,9 +156,6 @@ void finish_people(PeopleRead *people) {
     memo->profile_b = people->profile_b;
     memo->groups_present = memo->ngroups;
     memo->smallest_group = smallest_group(people);
-    memo->averages = people->calibration == privacy::Calibration::sound
-                         ? averages_of_groups(people->question, memo)
-                         : nullptr;
 }
 
 } // namespace dp::risk

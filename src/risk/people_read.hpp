@@ -2,9 +2,9 @@
 // it depends on the private rows.
 #pragma once
 
-#include "border/scope.hpp"
 #include "risk/alone_values.hpp"
 #include "risk/change.hpp"
+#include "risk/scan_statement.hpp"
 #include "rows/engine.hpp"
 
 namespace dp::risk {
@@ -39,16 +39,12 @@ void finish_people(PeopleRead *people);
 
 // Calls `read` as the tables' owner, under pinned settings and the active snapshot.
 template <class Read> void as_reader(const rows::Question *question, Read &&read) {
-    border::SettingsScope settings = border::SettingsScope::enter();
-    border::RoleScope role = border::RoleScope::enter(question->settings->owner);
-    border::PathScope path = border::PathScope::enter(); // an analyst comes here, too, under within_data
-    rows::pin_nodes(question->settings->relation);
-    PushActiveSnapshot(GetActiveSnapshot());
-    read();
-    PopActiveSnapshot();
-    path.leave();
-    role.leave();
-    settings.leave();
+    as_owner(question->settings->owner, [&] {
+        border::PathScope path = border::PathScope::enter(); // an analyst comes here, too, under within_data
+        rows::pin_nodes(question->settings->relation);
+        read();
+        path.leave();
+    });
 }
 
 } // namespace dp::risk

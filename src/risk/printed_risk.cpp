@@ -1,5 +1,6 @@
 #include "risk/printed_risk.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 #include "privacy/joint.hpp"
@@ -13,19 +14,14 @@ using privacy::MeasureKind;
 using privacy::Mechanism;
 using rows::Question;
 
-// Variances, what is of two columns and quantiles are no integrals: their laws are summed over points, or over cells.
-static bool prints_by_points(const Question *question) {
-    for (const privacy::Measure &measure : *question->measures)
-        if (measure.kind != MeasureKind::count && measure.kind != MeasureKind::sum && measure.kind != MeasureKind::pair)
-            return true;
-    return false;
-}
+constexpr int64 few_groups = 1024; // of so many the noise of each is computed in full
 
-double error_of_noise(const Question *question) {
+double error_of_noise(const Question *question, const Memo *memo) {
+    constexpr double of_points = 0.05, of_many_groups = 0.01;
     for (const privacy::Measure &measure : *question->measures)
         if (measure.kind == MeasureKind::triple || privacy::is_joint(measure.kind))
-            return 0.05;
-    return 0;
+            return of_points;
+    return question->thresholded && depends_on_group(question) && memo->ngroups > few_groups ? of_many_groups : 0;
 }
 
 const privacy::ReleasePlan *plan_in_context(const Question *question, Mechanism mechanism, privacy::Epsilon epsilon,
@@ -55,19 +51,6 @@ static double other_noise(const Question *question, const privacy::ReleasePlan &
     return term;
 }
 
-// Core region. What the pair of one group prints: for the search for the least.
-static double pair_noise(const Question *question, const privacy::ReleasePlan &plan, int measure,
-                         const privacy::PairTotals &totals) {
-    double term = 0;
-    for (int call : (*question->measures)[measure].calls) {
-        const privacy::PrintedNumber number = number_of(question, call);
-        const double weight = privacy::weight_of_rows(number.fn, number.rows);
-        term += privacy::printed_error(number.fn, plan.noise[measure], *number.bounds, totals) *
-                (plan.mechanism == Mechanism::laplace ? weight : weight * weight);
-    }
-    return term;
-}
-
 static std::vector<double> probabilities_of(const Question *question, const privacy::ReleasePlan &plan, int measure,
                                             const Group &group) {
     return privacy::cell_probabilities(counts_of_cells(question, measure, group).data(), question->grids[measure]->cells,
@@ -91,8 +74,8 @@ privacy::Distance quantile_error(const Question *question, const privacy::Releas
                                       quantile_without(question, measure, group, nullptr, 0));
 }
 
-// Core region. All numbers of a group that are computed from several sums, or drawn.
-static double numbers_noise(const Question *question, const privacy::ReleasePlan &plan, const Group &group) {
+// Core region. All numbers of a group that are computed from several sums, or drawn. rough: for comparisons.
+static double numbers_noise(const Question *question, const privacy::ReleasePlan &plan, const Group &group, bool rough = false) {
     double term = 0;
     for (int j = 0, first = 0; j < question->nmeasures; first += (*question->measures)[j++].coordinates()) {
         const privacy::Measure &measure = (*question->measures)[j];
@@ -100,7 +83,7 @@ static double numbers_noise(const Question *question, const privacy::ReleasePlan
             term += quantile_error(question, plan, j, group).mean;
         for (int call : measure.calls)
             if (measure.has_parts())
-                term += privacy::error_of_number(number_of(question, call), plan.noise[j], group.sums + first);
+                term += privacy::error_of_number(number_of(question, call), plan.noise[j], group.sums + first, rough);
     }
     return term;
 }
@@ -134,77 +117,50 @@ static double noise_of_nobody(const Question *question, const privacy::ReleasePl
     return empty->noise;
 }
 
-static bool prints_average(const Question *question, int measure) {
-    for (int call : (*question->measures)[measure].calls)
-        if (question->leaf->aggregates[call].fn == Aggregate::avg)
-            return true;
-    return false;
-}
-
-// How many pairs print an average, and the last of them.
-static int count_averages(const Question *question, int *measure) {
-    int n = 0;
-    for (int j = 0; j < question->nmeasures; j++)
-        if ((*question->measures)[j].kind == MeasureKind::pair && prints_average(question, j)) {
-            *measure = j;
-            n++;
-        }
-    return n;
-}
-
-static int count_pairs(const Question *question) {
-    int n = 0;
-    for (const privacy::Measure &measure : *question->measures)
-        n += measure.kind == MeasureKind::pair ? 1 : 0;
-    return n;
-}
-
-const Averages *averages_of_groups(const Question *question, const Memo *memo) {
-    int measure = -1;
-    if (!question->thresholded || count_averages(question, &measure) != 1 || count_pairs(question) != 1 ||
-        prints_by_points(question))
-        return nullptr;
-    Averages *averages = begin_averages();
-    const int first = first_coordinate_of(question, measure);
-    for (int64 group = 0; group < memo->ngroups; group++) {
-        CHECK_FOR_INTERRUPTS();
-        add_average(averages, privacy::totals_of(MeasureKind::pair, memo->sums.at(group) + first));
-    }
-    finish_averages(averages);
-    return averages;
-}
+// ---- the least of many groups --------------------------------------------------------------------------------------
 
 namespace {
-struct Term {
-    const Question *question;
-    const privacy::ReleasePlan *plan;
-    int measure;
-    double other;
+struct Candidate {
+    double rough; // noise
+    int group;
+    bool operator<(const Candidate &o) const { return rough < o.rough; }
 };
 } // namespace
 
-static double term_of(void *context, const privacy::PairTotals &totals) {
-    auto *term = static_cast<const Term *>(context);
-    return term->other +
-           border::core([&] { return pair_noise(term->question, *term->plan, term->measure, totals); });
+// Returns the groups among which the least noise is looked for: all of few, else those of which it roughly is least.
+static Candidate *candidates_for_least(const Question *question, const Memo *memo, const privacy::ReleasePlan *plan, int *n) {
+    constexpr int kept = 256;
+    const bool many = memo->ngroups > few_groups;
+    *n = many ? kept : memo->ngroups;
+    auto *candidates = static_cast<Candidate *>(palloc(sizeof(Candidate) * *n));
+    for (int group = 0; group < memo->ngroups; group++) {
+        CHECK_FOR_INTERRUPTS();
+        const Group at = group_at(question, memo, group);
+        const double rough = many ? border::core([&] { return numbers_noise(question, *plan, at, true); }) : 0;
+        if (group < *n) {
+            candidates[group] = {rough, group};
+            std::push_heap(candidates, candidates + group + 1);
+        } else if (rough < candidates[0].rough) {
+            std::pop_heap(candidates, candidates + *n);
+            candidates[*n - 1] = {rough, group};
+            std::push_heap(candidates, candidates + *n);
+        }
+    }
+    return candidates;
 }
 
-static double least_noise(const Question *question, const Memo *memo, const privacy::ReleasePlan *plan, double other) {
-    Term term = {question, plan, -1, other};
-    (void)count_averages(question, &term.measure);
-    PairError error = {plan->noise[term.measure], other, 0};
-    for (int call : (*question->measures)[term.measure].calls) {
-        const privacy::PrintedNumber number = number_of(question, call);
-        const double rows = privacy::weight_of_rows(number.fn, number.rows);
-        const double weight = plan->mechanism == Mechanism::laplace ? rows : rows * rows;
-        if (number.fn == Aggregate::avg)
-            error.weight += weight;
-        else
-            error.others +=
-                weight * border::core([&] { return privacy::printed_error(number.fn, error.noise, *number.bounds, {}); });
+static double least_noise(const Question *question, const Memo *memo, const privacy::ReleasePlan *plan) {
+    int n;
+    Candidate *candidates = candidates_for_least(question, memo, plan, &n);
+    double least = get_float8_infinity();
+    for (int i = 0; i < n; i++) {
+        CHECK_FOR_INTERRUPTS();
+        const Group at = group_at(question, memo, candidates[i].group);
+        const double noise = border::core([&] { return numbers_noise(question, *plan, at); });
+        least = Min(least, noise);
     }
-    error.others *= 1 - 1e-12; // added up in another order
-    return least_term(memo->averages, error, term_of, &term);
+    pfree(candidates);
+    return least;
 }
 
 double noise_term(const Question *question, const Memo *memo, const privacy::ReleasePlan *plan) {
@@ -212,23 +168,18 @@ double noise_term(const Question *question, const Memo *memo, const privacy::Rel
     double other = border::core([&] { return other_noise(question, *plan); });
     if (!depends_on_group(question))
         return other * (question->thresholded ? 1 : question->ngroups);
-    int measure;
-    // Only the errors of averages and variances depend on the group.
-    if (memo->ngroups == 0 ||
-        (question->thresholded && count_averages(question, &measure) == 0 && !prints_by_points(question)))
+    if (memo->ngroups == 0)
         return other + noise_of_nobody(question, plan, &empty);
-    if (memo->averages != nullptr)
-        return least_noise(question, memo, plan, other);
-    double sum = 0, least = get_float8_infinity();
-    for (int64 group = 0; group < memo->ngroups; group++) {
+    if (question->thresholded)
+        return other + least_noise(question, memo, plan);
+    double sum = 0;
+    for (int group = 0; group < memo->ngroups; group++) {
         CHECK_FOR_INTERRUPTS();
-        const Group at = group_at(question, memo, static_cast<int>(group));
-        double one = other + (is_empty(question, at) ? noise_of_nobody(question, plan, &empty)
-                                                     : border::core([&] { return numbers_noise(question, *plan, at); }));
-        sum += one;
-        least = Min(least, one);
+        const Group at = group_at(question, memo, group);
+        sum += other + (is_empty(question, at) ? noise_of_nobody(question, plan, &empty)
+                                               : border::core([&] { return numbers_noise(question, *plan, at); }));
     }
-    return question->thresholded ? least : sum;
+    return sum;
 }
 
 } // namespace dp::risk

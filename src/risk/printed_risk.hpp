@@ -12,15 +12,13 @@ namespace dp::risk {
 const privacy::ReleasePlan *plan_in_context(const rows::Question *question, privacy::Mechanism mechanism,
                                             privacy::Epsilon epsilon, privacy::Delta delta);
 
-// Returns the averages in which noise_term() finds the least without looking at every group. Null: it looks at every group.
-const Averages *averages_of_groups(const rows::Question *question, const Memo *memo);
-
 // Returns the term that joins the PIS in an RDR: the mean sizes (Laplace) or mean squares (Gaussian) of the errors, over all groups.
-// Where groups are not declared it is the least of any group.
+// Where groups are not declared it is the least of any group; of more than a thousand the least of those that look least.
 double noise_term(const rows::Question *question, const Memo *memo, const privacy::ReleasePlan *plan);
 
-// Returns the part of that term which it may be wrong by: it is a mean over points for some numbers (formulas.md 1.2a).
-double error_of_noise(const rows::Question *question);
+// Returns the part of that term which it may be wrong by: it is a mean over points for some numbers (formulas.md 1.2a), and the least of
+// some of many groups (1.2b).
+double error_of_noise(const rows::Question *question, const Memo *memo);
 
 // Lists what is drawn of a group with its probabilities, as parts of the width of its bounds. Core region.
 std::vector<std::pair<double, double>> quantile_points(const rows::Question *question, const privacy::ReleasePlan &plan,

@@ -126,6 +126,7 @@ static bool add_scans(PlanState *state, Met *met) {
     case T_GroupState:
     case T_SortState:
     case T_IncrementalSortState:
+    case T_WindowAggState:
     case T_GatherState:
     case T_GatherMergeState:
         return add_scans(outerPlanState(state), met);

@@ -1,7 +1,7 @@
 // The statements of leave-one-out, run without SPI: rows come one by one, and the scans say how many they met.
 #pragma once
 
-#include "border/postgres.hpp"
+#include "border/scope.hpp"
 
 namespace dp::risk {
 
@@ -31,6 +31,17 @@ int64 run_text(const char *text, Oid table, TakeRow take, void *reader);
 // Plans a text that run_again() runs again and again, each time with other values of its parameters.
 PlannedStmt *plan_text(const char *text, int nparameters, Oid *types);
 void run_again(PlannedStmt *plan, ParamListInfo parameters, TakeRow take, void *reader);
+
+// Calls `read` as the tables' owner, under pinned settings and the active snapshot.
+template <class Read> void as_owner(Oid owner, Read &&read) {
+    border::SettingsScope settings = border::SettingsScope::enter();
+    border::RoleScope role = border::RoleScope::enter(owner);
+    PushActiveSnapshot(GetActiveSnapshot());
+    read();
+    PopActiveSnapshot();
+    role.leave();
+    settings.leave();
+}
 
 // SELECT count(*), ... : the one row of bigints.
 void run_counts(Query *query, int64 *counts, const List *checked = NIL);

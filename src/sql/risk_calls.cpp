@@ -114,20 +114,17 @@ static Noise spread_noise(const privacy::MeasureNoise &noise, const privacy::Bou
 // Computes the noise of one aggregate of a pair or a triple; the mean's depends on how many rows there are.
 static Noise part_noise(privacy::MeasureKind kind, const privacy::MeasureNoise &noise, const privacy::Bounds &bounds,
                         privacy::Aggregate fn, int64 rows) {
-    bool triple = kind == privacy::MeasureKind::triple;
     if (privacy::is_spread(fn))
         return spread_noise(noise, bounds, fn, rows);
     if (fn == privacy::Aggregate::avg) {
         double range = bounds.high - bounds.low, count = static_cast<double>(Max(rows, int64{1}));
         double one = static_cast<double>(privacy::pair_one);
-        double halfwidth = triple ? 1.5 * noise.halfwidth(0.05 / 3) : noise.halfwidth(0.025);
+        double halfwidth =
+            kind == privacy::MeasureKind::triple ? 1.5 * noise.halfwidth(0.05 / 3) : noise.halfwidth(0.025);
         return Noise{0, Min(range, range * (noise.stddev() / one) / std::sqrt(2.0) / count),
                      Min(range, range * halfwidth / one / count)};
     }
-    bool sum = fn == privacy::Aggregate::sum;
-    double halfwidth = triple ? (sum ? privacy::triple_sum_halfwidth(noise, bounds) : privacy::triple_count_halfwidth(noise))
-                              : (sum ? privacy::pair_sum_halfwidth(noise, bounds) : privacy::pair_count_halfwidth(noise));
-    return Noise{0, privacy::part_stddev(kind, fn, noise, bounds), halfwidth};
+    return Noise{0, privacy::part_stddev(kind, fn, noise, bounds), privacy::part_halfwidth(kind, fn, noise, bounds)};
 }
 
 // Computes the noise of what is drawn, or of several sums of two columns, from its law in the group where it is largest.
@@ -143,8 +140,7 @@ static Noise noise_by_law(const Question *question, const privacy::ReleasePlan *
             const bool drawn = number.kind == privacy::MeasureKind::quantile;
             const privacy::Distance error =
                 drawn ? risk::quantile_error(question, *plan, j, group)
-                      : privacy::joint_error(number.fn, plan->noise[j], {*number.bounds, *number.second},
-                                             privacy::joint_sums(number.kind, group.sums + first));
+                      : privacy::distance_of_number(number, plan->noise[j], group.sums + first);
             const double unit = drawn ? privacy::width_of(*question->grids[j]) : privacy::unit_of_number(number);
             noise.stddev = Max(noise.stddev, unit * std::sqrt(error.square));
             noise.error95 = Max(noise.error95, unit * error.within95);
@@ -351,7 +347,7 @@ static void put_leaf(FunctionCallInfo fcinfo, const Statement &statement, const 
             candidate.tested = border::core([&] { return tested_as(view, memo, selection, epsilon); });
         candidate.has_statistic = candidate.tested.known || !sound;
         candidate.has_rho = sound;
-        candidate.error = sound ? risk::error_of_noise(view.question) : 0;
+        candidate.error = sound ? risk::error_of_noise(view.question, memo) : 0;
         if (sound)
             candidate.rho = rho_of(view, epsilon);
         set_medians(view, memo, people, &candidate);

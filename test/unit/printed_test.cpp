@@ -131,44 +131,6 @@ TEST(Printed, ManyValues) {
     }
 }
 
-// The search for the least error rests on it (formulas.md 1.2b): each part lies below its chords, with much noise and near the
-// bounds as well, where parts are far larger than their difference.
-TEST(Printed, PartsAreConvex) {
-    std::mt19937_64 random(11);
-    std::uniform_real_distribution<double> uniform;
-    for (Mechanism mechanism : {Mechanism::laplace, Mechanism::gaussian})
-        for (const char *epsilon : {"0.000001", "0.00001", "0.0001", "0.01", "0.3", "1", "20"}) {
-            const MeasureNoise noise = noise_of(mechanism, epsilon);
-            const double scale =
-                mechanism == Mechanism::laplace ? noise.laplace.value() / one : noise.gaussian.sigma() / one;
-            for (int i = 0; i < 300; ++i) {
-                const double count = std::ceil(scale * std::exp(11 * uniform(random) - 7)), near = i % 3;
-                double p[3];
-                for (double &x : p)
-                    x = (i % 2 ? 1 : -1) *
-                        (near == 0 ? 2 * uniform(random) - 1 : 1 - std::exp(-near * 8 * uniform(random)));
-                std::sort(p, p + 3);
-                if (p[1] - p[0] < 1e-9 || p[2] - p[1] < 1e-9)
-                    continue;
-                PrintedAverage::Parts parts[3];
-                for (int j = 0; j < 3; ++j)
-                    parts[j] = PrintedAverage(noise, {count, p[j] * count}).parts();
-                const double t = (p[1] - p[0]) / (p[2] - p[0]), largest = std::max(parts[0].uncut, parts[2].uncut);
-                for (double PrintedAverage::Parts::*part :
-                     {&PrintedAverage::Parts::uncut, &PrintedAverage::Parts::cut, &PrintedAverage::Parts::above,
-                      &PrintedAverage::Parts::below})
-                    EXPECT_LE(parts[1].*part, (1 - t) * parts[0].*part + t * parts[2].*part +
-                                                  1e-11 * (largest + parts[0].*part + parts[2].*part))
-                        << epsilon << " " << count << " " << p[0] << " " << p[1] << " " << p[2];
-                const double error = printed_error(Aggregate::avg, noise, bounds("-1", "1"), {count, p[1] * count});
-                EXPECT_NEAR(parts[1].uncut - parts[1].cut - 2 * (1 - p[1]) * parts[1].above -
-                                2 * (1 + p[1]) * parts[1].below,
-                            error, 1e-11 * (parts[1].uncut + parts[1].above + parts[1].below))
-                    << epsilon << " " << count << " " << p[1];
-            }
-        }
-}
-
 TEST(Printed, FallsWithEpsilon) {
     for (Mechanism mechanism : {Mechanism::laplace, Mechanism::gaussian})
         for (const PairTotals &t : totals) {
@@ -206,47 +168,6 @@ TEST(Printed, CountsAndSumsAgainstDraws) {
             EXPECT_NEAR(printed_error(Aggregate::sum, normal, b, t), total.mean, 5 * total.error);
         }
     }
-}
-
-// What a search that leaves out groups rests on: of one count all averages are integrated at the same points, so that the parts
-// are convex but for rounding, and their sum is the error that is computed.
-struct Shown {
-    double difference, size;
-    double parts[4];
-};
-Shown shown(const MeasureNoise &noise, double count, double position) {
-    const PairTotals t{count, std::min(std::max(count * position, -count), count)};
-    const PrintedAverage average(noise, t);
-    const PrintedAverage::Parts p = average.parts();
-    const double sum = p.uncut - p.cut - 2 * ((count - t.difference) / count) * p.above -
-                       2 * ((count + t.difference) / count) * p.below;
-    const double size = p.uncut + 4 * (p.above + p.below);
-    const double allowed = PrintedAverage::imprecision(Mechanism::gaussian) / 10;
-    EXPECT_NEAR(sum, average.square(), allowed * size) << count << " " << position;
-    return {t.difference, size, {p.uncut, p.cut, p.above, p.below}};
-}
-
-TEST(Printed, PartsAreConvexButForRounding) {
-    const double allowed = PrintedAverage::imprecision(Mechanism::gaussian) / 10;
-    std::mt19937_64 random(11);
-    std::uniform_real_distribution<double> uniform(-1, 1);
-    for (const char *epsilon : {"50", "1", "0.1", "0.001", "0.00001"})
-        for (double count : {1.0, 2.0, 20.0, 500.0, 3000.0, 100000.0, 1e8}) {
-            const MeasureNoise noise = noise_of(Mechanism::gaussian, epsilon);
-            for (int i = 0; i < 60; ++i) {
-                const double middle = i % 3 == 0 ? 1 - std::pow(10, -8 * std::fabs(uniform(random))) : uniform(random);
-                const double half = (1 - std::fabs(middle)) * std::pow(10, -6 * std::fabs(uniform(random)));
-                const Shown a = shown(noise, count, middle - half), b = shown(noise, count, middle),
-                            c = shown(noise, count, middle + half);
-                if (!(a.difference < b.difference && b.difference < c.difference))
-                    continue;
-                const double left = (c.difference - b.difference) / (c.difference - a.difference);
-                for (int part = 0; part < 4; ++part)
-                    EXPECT_LE(b.parts[part],
-                              left * a.parts[part] + (1 - left) * c.parts[part] + allowed * (a.size + c.size))
-                        << epsilon << " " << count << " " << middle << " " << part;
-            }
-        }
 }
 
 TEST(Printed, TableOfDistances) {

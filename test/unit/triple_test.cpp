@@ -11,6 +11,7 @@
 #include <gtest/gtest.h>
 
 #include "privacy/printed.hpp"
+#include "privacy/printed_numbers.hpp"
 #include "privacy/risk.hpp"
 
 namespace {
@@ -140,8 +141,8 @@ TEST(Triple, IntervalsHoldWhileTheNoiseIsSmallEnough) {
             const Halves halves = halves_of(noisy), before = halves_of(truth);
             const PairRelease pair = release_pair(halves.s1, halves.s0, bounds),
                               without = release_pair(before.s1, before.s0, bounds);
-            ASSERT_LE(std::fabs(static_cast<double>(pair.count - without.count)), triple_count_halfwidth(noise) + 1e-9);
-            ASSERT_LE(std::fabs(pair.sum - without.sum), triple_sum_halfwidth(noise, bounds) * (1 + 1e-9) + 1e-3);
+            ASSERT_LE(std::fabs(static_cast<double>(pair.count - without.count)), part_halfwidth(MeasureKind::triple, Aggregate::count, noise, bounds) + 1e-9);
+            ASSERT_LE(std::fabs(pair.sum - without.sum), part_halfwidth(MeasureKind::triple, Aggregate::sum, noise, bounds) * (1 + 1e-9) + 1e-3);
         }
     }
 }
@@ -192,8 +193,11 @@ double laplace() {
 
 TEST(Triple, ErrorsAreTheMeanOfManyDraws) {
     const Bounds bounds = make_bounds("0", "100", false);
-    const Moments3 groups[] = {{100, 0, 60}, {100, 90, 85}, {1, 1, 1}, {3000, -900, 700}, {5, 0, 5}, {0, 0, 0}};
-    for (const Moments3 &group : groups)
+    struct Moments { // of positions between the bounds
+        double count, sum, squares;
+    };
+    const Moments groups[] = {{100, 0, 60}, {100, 90, 85}, {1, 1, 1}, {3000, -900, 700}, {5, 0, 5}, {0, 0, 0}};
+    for (const Moments &group : groups)
         for (double epsilon : {0.05, 1.0})
             for (Aggregate fn :
                  {Aggregate::var_pop, Aggregate::stddev_samp, Aggregate::avg, Aggregate::sum, Aggregate::count}) {
@@ -216,6 +220,7 @@ TEST(Triple, ErrorsAreTheMeanOfManyDraws) {
                         return spread_of(fn, triple, bounds) / spread_unit(fn, bounds) / largest_spread_change(fn);
                     }
                 };
+                const __int128 sums[] = {exact.squares, exact.middle, exact.rest};
                 const double truth = printed(exact);
                 double sum = 0;
                 constexpr int draws = 60000;
@@ -224,7 +229,7 @@ TEST(Triple, ErrorsAreTheMeanOfManyDraws) {
                                               exact.middle + static_cast<int128>(scale * laplace()),
                                               exact.rest + static_cast<int128>(scale * laplace())}) -
                                      truth);
-                EXPECT_NEAR(1, triple_error(fn, noise, bounds, group) / (sum / draws), 0.03)
+                EXPECT_NEAR(1, error_of_number({fn, MeasureKind::triple, &bounds, nullptr}, noise, sums) / (sum / draws), 0.03)
                     << static_cast<int>(fn) << " n " << group.count << " t " << group.sum << " epsilon " << epsilon;
             }
 }
