@@ -5,7 +5,6 @@
 
 #include "privacy/exact.hpp"
 #include "privacy/lattice.hpp"
-#include "privacy/wide.hpp"
 
 namespace dp::privacy {
 
@@ -38,22 +37,32 @@ void scale(int128 *values, std::size_t groups, std::size_t stride, std::size_t c
         }
 }
 
-// Sums so large that not even their norm has 128 bits, which no table has: the same in numbers of any size.
-void clip_any(int128 *values, std::size_t groups, std::size_t stride, std::size_t coordinates, std::uint64_t d) {
-    exact::cpp_int n = 0;
-    for (std::size_t g = 0; g < groups; ++g)
+// Sums so large that their norm, or its square, has more than 128 bits, which no table has: the same in numbers of any size.
+void clip_any(Norm norm, int128 *values, std::size_t groups, std::size_t stride, std::size_t coordinates, std::uint64_t d) {
+    exact::cpp_int n = 0, squares = 0;
+    for (std::size_t g = 0; g < groups; ++g) {
+        exact::cpp_int of_group = 0;
         for (std::size_t c = 0; c < coordinates; ++c)
-            n += exact::integer(magnitude(values[g * stride + c]));
+            of_group += exact::integer(magnitude(values[g * stride + c]));
+        n += of_group;
+        squares += of_group * of_group;
+    }
+    if (norm == Norm::groups) {
+        if (squares <= exact::cpp_int(d) * d)
+            return;
+        n = sqrt(squares);
+        n += n * n < squares ? 1 : 0;
+    }
     scale(values, groups, stride, coordinates, [&](uint128 v) {
         return exact::cpp_int(exact::integer(v) * d / n).convert_to<unsigned __int128>();
     });
 }
 
 // The smallest r with r^2 >= x, bit by bit: no floating point has a part in what is proved of it.
-template <class Unsigned> Unsigned root_up(const Unsigned &x, unsigned bits) {
-    Unsigned root = 0, rest = x, bit = Unsigned(1) << (bits - 2);
-    for (; bit != 0; bit >>= 2) {
-        const Unsigned next = root + bit;
+uint128 root_up(uint128 x) {
+    uint128 root = 0, rest = x;
+    for (uint128 bit = uint128{1} << 126; bit != 0; bit >>= 2) {
+        const uint128 next = root + bit;
         root >>= 1;
         if (rest >= next) {
             rest -= next;
@@ -68,23 +77,6 @@ void scale_down(int128 *values, std::size_t groups, std::size_t stride, std::siz
     scale(values, groups, stride, coordinates, [&](uint128 v) { return share_of(v, d, n); });
 }
 
-// Squares that 128 bits do not hold. At most 2^22 groups (rows/unit_contribution) of three numbers up to 2^127: below 2^280.
-void clip_groups_any(int128 *values, std::size_t groups, std::size_t stride, std::size_t coordinates, std::uint64_t d) {
-    uint512 squares = 0;
-    for (std::size_t g = 0; g < groups; ++g) {
-        uint512 of_group = 0;
-        for (std::size_t c = 0; c < coordinates; ++c)
-            of_group += static_cast<unsigned __int128>(magnitude(values[g * stride + c]));
-        squares += of_group * of_group;
-    }
-    if (squares <= uint512(d) * d)
-        return;
-    const uint512 n = root_up(squares, 512);
-    scale(values, groups, stride, coordinates, [&](uint128 v) {
-        return static_cast<unsigned __int128>(uint512(uint512(static_cast<unsigned __int128>(v)) * d / n));
-    });
-}
-
 void clip_groups(int128 *values, std::size_t groups, std::size_t stride, std::size_t coordinates, std::uint64_t d) {
     uint128 squares = 0;
     bool large = false;
@@ -96,9 +88,9 @@ void clip_groups(int128 *values, std::size_t groups, std::size_t stride, std::si
         large |= __builtin_add_overflow(squares, square, &squares);
     }
     if (large)
-        return clip_groups_any(values, groups, stride, coordinates, d);
+        return clip_any(Norm::groups, values, groups, stride, coordinates, d);
     if (squares > uint128{d} * d)
-        scale_down(values, groups, stride, coordinates, d, root_up(squares, 128));
+        scale_down(values, groups, stride, coordinates, d, root_up(squares));
 }
 
 std::uint64_t at_most(uint128 sensitivity) {
@@ -116,7 +108,7 @@ void clip(Norm norm, int128 *values, std::size_t groups, std::size_t stride, std
     for (std::size_t g = 0; g < groups; ++g)
         for (std::size_t c = 0; c < coordinates; ++c)
             if (__builtin_add_overflow(n, magnitude(values[g * stride + c]), &n))
-                return clip_any(values, groups, stride, coordinates, sensitivity);
+                return clip_any(norm, values, groups, stride, coordinates, sensitivity);
     if (n > sensitivity)
         scale_down(values, groups, stride, coordinates, sensitivity, n);
 }
@@ -164,15 +156,15 @@ std::uint64_t units_sensitivity(int max_groups, std::uint64_t grain) {
 std::uint64_t spread_sensitivity(int max_rows, int max_rows_per_group, std::uint64_t row_sensitivity) {
     const uint128 rows = static_cast<uint128>(max_rows) * static_cast<uint128>(max_rows_per_group);
     if (row_sensitivity <= std::uint64_t{1} << 43)
-        return at_most(root_up(rows * row_sensitivity * row_sensitivity, 128));
-    return at_most(root_up(rows, 128) * row_sensitivity);
+        return at_most(root_up(rows * row_sensitivity * row_sensitivity));
+    return at_most(root_up(rows) * row_sensitivity);
 }
 
 // Below 2^50 2^20 2^50.
 std::uint64_t spread_of_total(std::uint64_t total, int max_rows_per_group, std::uint64_t row_sensitivity) {
     const uint128 square =
         static_cast<uint128>(total) * static_cast<uint128>(max_rows_per_group) * static_cast<uint128>(row_sensitivity);
-    return std::min(total, at_most(root_up(square, 128)));
+    return std::min(total, at_most(root_up(square)));
 }
 
 } // namespace dp::privacy

@@ -49,21 +49,7 @@ std::optional<Epsilon> largest_candidate(const std::vector<Epsilon> &candidates,
     return largest;
 }
 
-static EpsilonChoice choose(double eps_star, const std::vector<Epsilon> &candidates, double slack) {
-    return {eps_star, largest_candidate(candidates, eps_star, slack)};
-}
-
-// Decides both ends of tau and equal risks without a formula; no value otherwise. missing = tau p_max - p_min.
-static std::optional<double> eps_star_without_formula(double missing, double tau) {
-    if (missing <= 0)
-        return infinite_epsilon;
-    if (tau == 1)
-        return 0;
-    return std::nullopt;
-}
-
-// The eps with delta_BW(eps, sigma, sensitivity) = delta; 0 when sigma is more than eps = 0 needs.
-static double analytic_eps_star(double sigma, double sensitivity, double delta) {
+double analytic_eps_star(double sigma, double sensitivity, double delta) {
     const double a = sensitivity / sigma;
     if (delta_balle_wang(0, sigma, sensitivity) <= delta)
         return 0;
@@ -82,28 +68,6 @@ static double analytic_eps_star(double sigma, double sensitivity, double delta) 
         (delta_balle_wang(middle, sigma, sensitivity) >= delta ? low : high) = middle;
     }
     return low;
-}
-
-GaussianChoice find_eps_gaussian(double pis_min, double pis_max, double k, double delta2, double tau, double delta,
-                                 const std::vector<Epsilon> &candidates) {
-    check_tau(tau);
-    if (!(delta > 0 && delta <= 1))
-        throw InvalidParameter("delta must be greater than 0 and at most 1");
-    const double missing = tau * pis_max - pis_min;
-    GaussianChoice choice;
-    double classic, analytic;
-    if (const std::optional<double> known = eps_star_without_formula(missing, tau)) {
-        choice.sigma_star = *known == 0 ? infinite_epsilon : 0;
-        classic = analytic = *known;
-    } else {
-        // Differences of squares as products: exact where they nearly vanish, and no square leaves the range of double.
-        choice.sigma_star = std::sqrt(missing / (k * (1 - tau))) * std::sqrt((tau * pis_max + pis_min) / (1 + tau));
-        classic = delta2 * std::sqrt(2 * std::log(1.25 / delta)) / choice.sigma_star;
-        analytic = analytic_eps_star(choice.sigma_star, delta2, delta);
-    }
-    choice.classic = choose(classic, candidates, price_slack);
-    choice.analytic = choose(analytic, candidates, price_slack);
-    return choice;
 }
 
 // ---- The analyst's price ----
@@ -130,8 +94,120 @@ double within_domain_eps_star(double tau, double weight, int k1, int m) {
 
 double within_domain_eps_star_gaussian(double tau, double weight, int k1, int m, double delta) {
     check_price(tau, weight, k1, m);
-    const double largest = std::sqrt(m); // l2 sensitivity of m scaled measures, and the largest PIS of one record
-    return find_eps_gaussian(0, largest, k1, largest, weighted_tau(tau, weight), delta, {}).analytic.eps_star;
+    if (!(delta > 0 && delta <= 1))
+        throw InvalidParameter("delta must be greater than 0 and at most 1");
+    tau = weighted_tau(tau, weight);
+    if (tau == 0 || tau == 1)
+        return tau == 0 ? infinite_epsilon : 0;
+    // The noise that the preference requires, of l2 sensitivity and largest PIS of one record sqrt(m): of m scaled measures.
+    const double largest = std::sqrt(m);
+    const double sigma = std::sqrt(tau * largest / (k1 * (1 - tau))) * std::sqrt(tau * largest / (1 + tau));
+    return analytic_eps_star(sigma, largest, delta);
+}
+
+// ---- Profiles ----
+
+void Moments::add(long double value, std::int64_t weight) {
+    if (weight <= 0)
+        return;
+    n_ += weight;
+    const long double before = value - mean_;
+    mean_ += before * weight / n_;
+    squares_ += weight * before * (value - mean_);
+}
+
+void PisProfile::add(double pis, std::int64_t individuals) {
+    if (individuals <= 0)
+        return;
+    // A NaN would break the order, and with it minimum and maximum.
+    if (!(pis >= 0) || std::isinf(pis))
+        throw std::logic_error("a per-instance sensitivity must be a number of at least 0");
+    min_ = empty() ? pis : std::min(min_, pis);
+    max_ = empty() ? pis : std::max(max_, pis);
+    moments_.add(pis, individuals);
+    if (keep_ == Keep::range)
+        return;
+    added_.emplace_back(pis, individuals);
+    if (added_.size() > 2 * settled_ + 1024)
+        settle();
+}
+
+void PisProfile::settle() const {
+    if (settled_ == added_.size())
+        return;
+    std::sort(added_.begin(), added_.end());
+    std::size_t n = 0;
+    for (std::size_t i = 1; i < added_.size(); ++i)
+        if (added_[i].first == added_[n].first)
+            added_[n].second += added_[i].second;
+        else
+            added_[++n] = added_[i];
+    added_.resize(n + 1);
+    settled_ = added_.size();
+}
+
+const std::vector<std::pair<double, std::int64_t>> &PisProfile::values() const {
+    if (keep_ == Keep::range)
+        throw std::logic_error("a profile without values was asked for them");
+    settle();
+    return added_;
+}
+
+// No default for an empty profile: with p_max = 0 every epsilon would pass.
+static void check_not_empty(const PisProfile &profile) {
+    if (profile.empty())
+        throw std::logic_error("an empty table has no disclosure risk");
+}
+
+double PisProfile::min() const {
+    check_not_empty(*this);
+    return min_;
+}
+double PisProfile::max() const {
+    check_not_empty(*this);
+    return max_;
+}
+
+double PisProfile::lower_median() const {
+    check_not_empty(*this);
+    const std::int64_t half = (individuals() + 1) / 2;
+    std::int64_t so_far = 0;
+    for (const auto &[pis, individuals] : values())
+        if ((so_far += individuals) >= half)
+            return pis;
+    return max();
+}
+
+double rdr_of(double pis, Mechanism mechanism, double noise) {
+    // hypot: squares of sums on wide columns leave the range of double.
+    return mechanism == Mechanism::laplace ? pis + noise : std::hypot(pis, std::sqrt(noise));
+}
+
+// The variance of RDR_i / rdr_max equals that of 1 - RDR_i / rdr_max, which keeps its digits when all ratios are near 1.
+// long double: its range holds the squares.
+static long double gaussian_variance(const PisProfile &profile, long double noise, long double rdr_max) {
+    const long double pis_max = profile.max();
+    Moments moments;
+    for (const auto &[pis, individuals] : profile.values()) {
+        const long double rdr = std::sqrt(static_cast<long double>(pis) * pis + noise);
+        moments.add((pis_max - pis) * (pis_max + pis) / (rdr_max * (rdr_max + rdr)), individuals);
+    }
+    return moments.variance();
+}
+
+RiskRow risk_row(const PisProfile &profile, Mechanism mechanism, Epsilon epsilon, double noise) {
+    RiskRow row;
+    row.epsilon = epsilon;
+    row.rdr_min = rdr_of(profile.min(), mechanism, noise);
+    row.rdr_max = rdr_of(profile.max(), mechanism, noise);
+    if (row.rdr_max == 0)
+        return row;
+    row.ratio = row.rdr_min / row.rdr_max;
+    const long double scale = row.rdr_max;
+    // Laplace: RDR_i is PIS_i plus a constant, so one variance serves all candidates.
+    row.variance = static_cast<double>(mechanism == Mechanism::laplace ? profile.variance() / scale / scale
+                                                                       : gaussian_variance(profile, noise, scale));
+    return row;
 }
 
 } // namespace dp::privacy

@@ -64,7 +64,7 @@ void check_tau(double tau);
 // ---- Find-epsilon (2) ----
 // Relative slack on eps_star when a candidate is compared with it. 1e-12 absorbs rounding only. The sound calibration has
 // 1e-8, so that a wide lattice, where D sinh(y/D) exceeds y by a hair, gives the candidate of the papers' formula.
-constexpr double price_slack = 1e-12; // find_eps_gaussian, within_domain_eps_star*
+constexpr double price_slack = 1e-12; // within_domain_eps_star*
 constexpr double sound_slack = 1e-8;  // a search by bounds of risks under Laplace noise
 
 struct EpsilonChoice {
@@ -73,18 +73,13 @@ struct EpsilonChoice {
 };
 // The largest candidate <= limit * (1 + slack); none if there is none.
 std::optional<Epsilon> largest_candidate(const std::vector<Epsilon> &candidates, double limit, double slack);
-struct GaussianChoice {
-    double sigma_star = 0; // the noise that the preference requires: 0 none, infinite_epsilon no noise is enough
-    EpsilonChoice classic, analytic;
-};
-// Errors: InvalidParameter unless 0 < delta <= 1.
-GaussianChoice find_eps_gaussian(double pis_min, double pis_max, double k, double delta2, double tau, double delta,
-                                 const std::vector<Epsilon> &candidates);
+// The eps with delta_BW(eps, sigma, sensitivity) = delta; 0 when sigma is more than eps = 0 needs.
+double analytic_eps_star(double sigma, double sensitivity, double delta);
 
 // ---- The analyst's price (4) ----
 // tau_w = tau / (tau + w (1 - tau)): the preference of a query of weight w > 0 (5.2; clipped to the policy's range before).
 double weighted_tau(double tau, double weight);
-// eps* = m asinh(w k1 (1-tau) / (m tau)); tau = 0: infinite, tau = 1: 0.
+// eps* = m asinh(w k1 (1-tau) / (m tau)); tau = 0: infinite, tau = 1: 0. Gaussian: 0 < delta <= 1.
 double within_domain_eps_star(double tau, double weight, int k1, int m);
 double within_domain_eps_star_gaussian(double tau, double weight, int k1, int m, double delta);
 

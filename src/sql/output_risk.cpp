@@ -2,7 +2,7 @@
 #include <cmath>
 
 #include "privacy/pair_release.hpp"
-#include "privacy/risk_output.hpp"
+#include "privacy/risk_exact.hpp"
 
 #include "catalog/decimals.hpp"
 #include "risk/output_distance.hpp"

@@ -67,4 +67,31 @@ inline EpsilonChoice find_eps_sound(double pis_min, double pis_max, const std::v
     return {star, largest_candidate(candidates, star, sound_slack)};
 }
 
+// Find-epsilon for Gaussian noise with sigma in closed form.
+struct GaussianChoice {
+    double sigma_star = 0; // the noise that the preference requires: 0 none, infinite_epsilon no noise is enough
+    EpsilonChoice classic, analytic;
+};
+inline GaussianChoice find_eps_gaussian(double pis_min, double pis_max, double k, double delta2, double tau, double delta,
+                                 const std::vector<Epsilon> &candidates) {
+    check_tau(tau);
+    if (!(delta > 0 && delta <= 1))
+        throw InvalidParameter("delta must be greater than 0 and at most 1");
+    const double missing = tau * pis_max - pis_min;
+    GaussianChoice choice;
+    double classic, analytic;
+    if (missing <= 0 || tau == 1) { // both ends of tau, and equal risks
+        choice.sigma_star = missing <= 0 ? 0 : infinite_epsilon;
+        classic = analytic = missing <= 0 ? infinite_epsilon : 0;
+    } else {
+        // Differences of squares as products: exact where they nearly vanish, and no square leaves the range of double.
+        choice.sigma_star = std::sqrt(missing / (k * (1 - tau))) * std::sqrt((tau * pis_max + pis_min) / (1 + tau));
+        classic = delta2 * std::sqrt(2 * std::log(1.25 / delta)) / choice.sigma_star;
+        analytic = analytic_eps_star(choice.sigma_star, delta2, delta);
+    }
+    choice.classic = {classic, largest_candidate(candidates, classic, price_slack)};
+    choice.analytic = {analytic, largest_candidate(candidates, analytic, price_slack)};
+    return choice;
+}
+
 } // namespace dp::privacy

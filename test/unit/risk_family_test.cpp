@@ -13,7 +13,6 @@
 #include "reference.hpp"
 
 #include "privacy/risk_exact.hpp"
-#include "privacy/risk_output.hpp"
 
 namespace {
 
