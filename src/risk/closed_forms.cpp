@@ -2,8 +2,8 @@
 
 #include <cmath>
 
-#include "border/scope.hpp"
 #include "border/spi.hpp"
+#include "query/limits.hpp"
 #include "risk/memory.hpp"
 #include "risk/scan_statement.hpp"
 #include "rows/nodes.hpp"
@@ -57,14 +57,10 @@ static void count_row(void *rows, Datum *, bool *) {
 bool at_most_once(const GeneralQuestion *question) {
     if (list_length(question->general->query->rtable) == 1)
         return true;
-    border::SettingsScope settings = border::SettingsScope::enter();
-    border::RoleScope role = border::RoleScope::enter(question->settings->owner);
-    PushActiveSnapshot(GetActiveSnapshot());
     int64 multiplied = 0;
-    run_text(deparse_internal(multiplied_query(question)), InvalidOid, count_row, &multiplied);
-    PopActiveSnapshot();
-    role.leave();
-    settings.leave();
+    as_owner(question->settings->owner, [&] {
+        run_text(deparse_internal(multiplied_query(question)), InvalidOid, count_row, &multiplied);
+    });
     return multiplied == 0;
 }
 
@@ -92,24 +88,10 @@ double largest_change(const ClosedForms *forms, privacy::Mechanism mechanism, pr
 
 namespace {
 struct Input {
-    int value;   // position of the argument, or of "it is there" for a count; -1: count(*)
-    int filter;  // position of "the FILTER holds", or -1
-    bool number; // the argument is read as a number; otherwise its rank counts
-    int ordered; // then its place among the ordered values
-    rows::ValueKind kind;
-};
-
-// A value that is compared as PostgreSQL does: a key, or what count(DISTINCT) counts.
-struct Ordered {
-    int position; // of the extra
-    int16 length;
-    bool by_value;
-    FmgrInfo *compare;
-    Oid collation;
-    bool comes_in_order;   // within its group
-    NullableDatum last;    // of a key, and of what comes in order
-    double rank;           // of `last`
-    NullableDatum *values; // otherwise: per record of the group
+    int value;   // extra: the argument, or "it is there" for a count; -1: count(*)
+    int filter;  // extra: "the FILTER holds"; or -1
+    int rank;    // column: the rank of the argument among those of the group, where equal ones count once; or -1
+    rows::ValueKind kind; // of a number
 };
 
 // Holds what a record brings to one aggregate.
@@ -125,13 +107,10 @@ struct Work {
     RecordsQuery records;
     Memo *memo;
     List *extras;
-    Input *inputs; // per aggregate
-    int nkeys, nordered;
-    Ordered *ordered;               // the keys, then others
-    MemoryContext context;          // of the arrays
-    MemoryContext group;            // of copies of values
-    MemoryContext lasts;            // of `last`
-    int64 room;                     // for so many records of a group
+    Input *inputs;       // per aggregate
+    int group_column;    // the number of the record's group; -1: there are no keys
+    int64 group_number;  // of the group that is read
+    MemoryContext group; // of its values
     bool holds_groups;              // some aggregate needs all values of a group at once
     int64 first;                    // record of the group
     int64 group_records;            // so many so far
@@ -154,23 +133,8 @@ static int add_extra(Work *work, Node *expression) {
     return list_length(work->extras) - 1;
 }
 
-// Equal values get equal numbers. The first that is no key comes in order, so that none of its values is kept.
-static int add_ordered(Work *work, int position, Oid collation) {
-    for (int k = work->nkeys; k < work->nordered; k++)
-        if (work->ordered[k].position == position && work->ordered[k].collation == collation)
-            return k;
-    auto *value = static_cast<Node *>(list_nth(work->extras, position));
-    Ordered *ordered = &work->ordered[work->nordered];
-    ordered->position = position;
-    ordered->collation = collation;
-    ordered->compare = &lookup_type_cache(exprType(value), TYPECACHE_CMP_PROC_FINFO)->cmp_proc_finfo;
-    ordered->comes_in_order = work->nordered <= work->nkeys && collation == exprCollation(value);
-    get_typlenbyval(exprType(value), &ordered->length, &ordered->by_value);
-    return work->nordered++;
-}
-
 static Input add_input(Work *work, const BareAggregate &aggregate) {
-    Input input = {-1, -1, true, -1, rows::ValueKind::int4};
+    Input input = {-1, -1, -1, rows::ValueKind::int4};
     if (aggregate.filter != nullptr)
         input.filter = add_extra(work, is_true(aggregate.filter));
     if (aggregate.argument == nullptr)
@@ -180,173 +144,100 @@ static Input add_input(Work *work, const BareAggregate &aggregate) {
         return input;
     }
     input.value = add_extra(work, aggregate.argument);
-    input.number = aggregate.call.fn != privacy::Aggregate::count_values;
-    if (input.number)
+    if (aggregate.call.fn != privacy::Aggregate::count_values)
         input.kind = rows::value_kind(exprType(aggregate.argument));
-    else
-        input.ordered = add_ordered(work, input.value, aggregate.collation);
     return input;
 }
 
-// Group by group, and what the first count(DISTINCT) counts in order.
-static void order_records(Work *work) {
-    Query *query = work->records.query;
-    for (int k = 0; k < work->nordered; k++) {
-        const Ordered &ordered = work->ordered[k];
-        if (k >= work->nkeys && !ordered.comes_in_order)
-            continue;
-        auto *target = list_nth_node(TargetEntry, query->targetList, work->records.first_extra + ordered.position);
-        SortGroupClause *clause = get_sortgroupref_clause(target->ressortgroupref, query->groupClause);
-        query->sortClause = list_append_unique(query->sortClause, clause);
-    }
+// ---- groups, and different values ----
+
+static SortGroupClause *clause_of(const Work *work, int extra) {
+    const Query *query = work->records.query;
+    auto *target = list_nth_node(TargetEntry, query->targetList, work->records.first_extra + extra);
+    return get_sortgroupref_clause(target->ressortgroupref, query->groupClause);
+}
+
+// Adds dense_rank() OVER (PARTITION BY ... ORDER BY ...), and returns its column.
+static int add_rank(Query *query, List *partition, List *order) {
+    auto *window = makeNode(WindowClause);
+    window->partitionClause = static_cast<List *>(copyObject(partition));
+    window->orderClause = static_cast<List *>(copyObject(order));
+    window->frameOptions = FRAMEOPTION_DEFAULTS;
+    window->winref = list_length(query->windowClause) + 1;
+    query->windowClause = lappend(query->windowClause, window);
+    query->hasWindowFuncs = true;
+    auto *rank = makeNode(WindowFunc);
+    rank->winfnoid = F_DENSE_RANK_;
+    rank->wintype = INT8OID;
+    rank->winref = window->winref;
+    rank->location = -1;
+    query::check_columns(list_length(query->targetList) + 1);
+    rows::add_target(query, reinterpret_cast<Node *>(rank));
+    return list_length(query->targetList) - 1;
 }
 
 static void plan_columns(Work *work, const GeneralQuestion *question, bool keep_records) {
     const ClosedForms *forms = work->forms;
-    work->ordered =
-        static_cast<Ordered *>(palloc0(sizeof(Ordered) * (list_length(forms->keys) + forms->naggregates + 1)));
+    List *places = NIL, *keys = NIL;
     ListCell *cell;
-    foreach (cell, forms->keys) {
-        auto *key = static_cast<Node *>(lfirst(cell));
-        work->nkeys = work->nordered; // no key is compared with another
-        add_ordered(work, add_extra(work, key), exprCollation(key));
-    }
-    work->nkeys = work->nordered;
+    foreach (cell, forms->keys)
+        places = lappend_int(places, add_extra(work, static_cast<Node *>(lfirst(cell))));
     work->inputs = static_cast<Input *>(palloc0(sizeof(Input) * (forms->naggregates + 1)));
     for (int a = 0; a < forms->naggregates; a++) {
         work->inputs[a] = add_input(work, forms->aggregates[a]);
         work->holds_groups = work->holds_groups || !moves_alone(forms->aggregates[a]);
     }
     work->records = joined_records_query(question, keep_records, work->extras);
-    order_records(work);
-}
-
-// Enlarges an array to n elements, zeroed from the old end on.
-template <class T> static T *grown(MemoryContext context, T *old, int64 before, int64 n) {
-    auto *place = static_cast<T *>(old == nullptr ? MemoryContextAllocHuge(context, sizeof(T) * (n + 1))
-                                                  : repalloc_huge(old, sizeof(T) * (n + 1)));
-    memset(static_cast<void *>(place + before), 0, sizeof(T) * (n + 1 - before));
-    return place;
+    foreach (cell, places)
+        keys = list_append_unique(keys, clause_of(work, lfirst_int(cell)));
+    work->group_column = -1;
+    if (keys != NIL) { // group by group
+        work->group_column = add_rank(work->records.query, NIL, keys);
+        work->records.query->sortClause = static_cast<List *>(copyObject(keys));
+    }
+    for (int a = 0; a < forms->naggregates; a++)
+        if (forms->aggregates[a].call.fn == privacy::Aggregate::count_values)
+            work->inputs[a].rank = add_rank(work->records.query, keys, list_make1(clause_of(work, work->inputs[a].value)));
 }
 
 // ---- reading -------------------------------------------------------------------------------------------------------
 
-static void make_room(Work *work, int64 n) {
-    int64 before = work->room, room = Max(before * 2, int64{64});
-    if (n <= before)
-        return;
-    // Values, their order and ranks of one aggregate after the other, and copies of what is counted.
-    if (work->holds_groups)
-        check_memory(36.0 * static_cast<double>(before) +
-                         static_cast<double>(MemoryContextMemAllocated(work->group, false)),
-                     psprintf("a group of more than " INT64_FORMAT " records", before), nullptr);
-    for (int k = work->nkeys; k < work->nordered; k++)
-        if (!work->ordered[k].comes_in_order)
-            work->ordered[k].values = grown(work->context, work->ordered[k].values, before, room);
-    work->room = room;
+// Values of one aggregate after the other.
+static void check_room(const Work *work) {
+    const int64 n = work->group_records;
+    if (work->holds_groups && n >= 64 && (n & (n - 1)) == 0)
+        check_memory(36.0 * static_cast<double>(n), psprintf("a group of more than " INT64_FORMAT " records", n), nullptr);
 }
 
-static NullableDatum copy_of(const Ordered *ordered, MemoryContext context, Datum value, bool null) {
-    MemoryContext old = MemoryContextSwitchTo(context);
-    Datum copy = null ? Datum(0) : datumCopy(value, ordered->by_value, ordered->length);
-    MemoryContextSwitchTo(old);
-    return NullableDatum{copy, null};
-}
-
-static int compare_values(const Ordered *ordered, NullableDatum a, NullableDatum b) {
-    return a.isnull || b.isnull
-               ? static_cast<int>(a.isnull) - static_cast<int>(b.isnull)
-               : DatumGetInt32(FunctionCall2Coll(ordered->compare, ordered->collation, a.value, b.value));
-}
-
-static void remember(Work *work, const Datum *extras, const bool *nulls) {
-    MemoryContextReset(work->lasts);
-    for (int k = 0; k < work->nordered; k++) {
-        Ordered *ordered = &work->ordered[k];
-        if (k < work->nkeys || ordered->comes_in_order)
-            ordered->last = copy_of(ordered, work->lasts, extras[ordered->position], nulls[ordered->position]);
-    }
-}
-
-static bool is_as_before(const Ordered *ordered, const Datum *extras, const bool *nulls) {
-    NullableDatum value = {extras[ordered->position], nulls[ordered->position]};
-    return compare_values(ordered, ordered->last, value) == 0;
-}
-
-static void take_ordered(Work *work, int64 i, const Datum *extras, const bool *nulls) {
-    bool changed = i == work->first;
-    for (int k = work->nkeys; k < work->nordered; k++) {
-        Ordered *ordered = &work->ordered[k];
-        if (!ordered->comes_in_order)
-            ordered->values[i - work->first] =
-                copy_of(ordered, work->group, extras[ordered->position], nulls[ordered->position]);
-        else if (i > work->first && !is_as_before(ordered, extras, nulls)) {
-            ordered->rank++;
-            changed = true;
-        }
-    }
-    if (changed)
-        remember(work, extras, nulls);
-}
-
-static void take_value(const Work *work, Brought *brought, int a, const Datum *extras, const bool *nulls) {
+static void take_value(const Work *work, Brought *brought, int a, const Datum *values, const bool *nulls) {
     const Input &input = work->inputs[a];
+    const Datum *extras = values + work->records.first_extra;
     bool counts = work->forms->aggregates[a].call.fn == privacy::Aggregate::count;
     brought->there = input.filter < 0 || DatumGetBool(extras[input.filter]);
     if (input.value < 0 || !brought->there)
         return;
-    brought->there = counts ? DatumGetBool(extras[input.value]) : !nulls[input.value];
+    brought->there = counts ? DatumGetBool(extras[input.value]) : !nulls[work->records.first_extra + input.value];
     if (counts || !brought->there)
         return;
-    brought->value =
-        input.number ? rows::double_value(input.kind, extras[input.value]) : work->ordered[input.ordered].rank;
+    brought->value = input.rank >= 0 ? static_cast<double>(DatumGetInt64(values[input.rank]))
+                                     : rows::double_value(input.kind, extras[input.value]);
 }
 
 static void finish_group(Work *work);
 
 static void take_record(void *reader, int64 i, const Datum *values, const bool *nulls) {
     auto *work = static_cast<Work *>(reader);
-    const Datum *extras = values + work->records.first_extra;
-    nulls += work->records.first_extra;
-    for (int k = 0; k < work->nkeys && work->group_records > 0; k++)
-        if (!is_as_before(&work->ordered[k], extras, nulls)) {
-            finish_group(work);
-            work->first = i;
-        }
-    make_room(work, ++work->group_records);
-    take_ordered(work, i, extras, nulls);
+    const int64 group = work->group_column < 0 ? 0 : DatumGetInt64(values[work->group_column]);
+    if (work->group_records > 0 && group != work->group_number) {
+        finish_group(work);
+        work->first = i;
+    }
+    work->group_number = group;
+    work->group_records++;
+    check_room(work);
     Brought *brought = work->brought.append();
     for (int a = 0; a < work->forms->naggregates; a++)
-        take_value(work, &brought[a], a, extras, nulls);
-}
-
-// ---- ranks ---------------------------------------------------------------------------------------------------------
-
-static int compare_records(const void *a, const void *b, void *context) {
-    CHECK_FOR_INTERRUPTS(); // a sort of millions of records has no other place for it
-    auto *ordered = static_cast<const Ordered *>(context);
-    return compare_values(ordered, ordered->values[*static_cast<const int64 *>(a)],
-                          ordered->values[*static_cast<const int64 *>(b)]);
-}
-
-// count(DISTINCT x) of any type: equal values of a group get equal ranks, and ranks are numbers.
-static void rank_values(Work *work, int64 n, int a) {
-    Ordered *ordered = &work->ordered[work->inputs[a].ordered];
-    auto *order = static_cast<int64 *>(MemoryContextAllocHuge(work->group, sizeof(int64) * (n + 1)));
-    for (int64 i = 0; i < n; i++)
-        order[i] = i;
-    qsort_arg(order, n, sizeof(int64), compare_records, ordered);
-    auto *ranks = static_cast<double *>(MemoryContextAllocHuge(work->group, sizeof(double) * (n + 1)));
-    double rank = 0;
-    for (int64 i = 0; i < n; i++) {
-        if (i > 0 && compare_records(&order[i - 1], &order[i], ordered) != 0)
-            rank++;
-        ranks[order[i]] = rank;
-    }
-    for (int64 i = 0; i < n; i++)
-        work->brought.change(i)[a].value = ranks[i];
-    pfree(order);
-    pfree(ranks);
+        take_value(work, &brought[a], a, values, nulls);
 }
 
 // ---- sensitivities -------------------------------------------------------------------------------------------------
@@ -404,14 +295,25 @@ static void finish_group(Work *work) {
     CHECK_FOR_INTERRUPTS();
     int64 n = work->group_records;
     for (int a = 0; a < work->forms->naggregates; a++)
-        if (work->inputs[a].value >= 0 && !work->inputs[a].number &&
-            !work->ordered[work->inputs[a].ordered].comes_in_order)
-            rank_values(work, n, a);
-    for (int a = 0; a < work->forms->naggregates; a++)
         add_differences(work, n, a);
     work->ngroups++;
     work->group_records = 0;
     border::empty_spill(work->brought.bytes);
+}
+
+static void read_groups(const GeneralQuestion *question, Work *work, bool keep_records) {
+    border::Spi spi = border::Spi::connect();
+    work->group = AllocSetContextCreate(CurrentMemoryContext, "dp_rdr group", ALLOCSET_DEFAULT_SIZES);
+    work->brought = border::Spill<Brought>::make(work->forms->naggregates, share_of_memory());
+    work->memo = begin_memo(&work->records, spi, keep_records);
+    read_memo(question, &work->records, work->memo, take_record, work);
+    if (work->group_records > 0)
+        finish_group(work);
+    if (work->forms->keys == NIL)
+        work->ngroups = 1; // also of no rows at all
+    work->memo->groups_present = work->ngroups;
+    profile_memo(spi, work->mechanism, work->memo);
+    spi.finish();
 }
 
 GeneralRisk closed_forms_risk(const GeneralQuestion *question, const ClosedForms *forms, privacy::Mechanism mechanism,
@@ -420,26 +322,7 @@ GeneralRisk closed_forms_risk(const GeneralQuestion *question, const ClosedForms
     work.forms = forms;
     work.mechanism = mechanism;
     plan_columns(&work, question, keep_records);
-    border::SettingsScope settings = border::SettingsScope::enter();
-    border::RoleScope role = border::RoleScope::enter(question->settings->owner);
-    PushActiveSnapshot(GetActiveSnapshot());
-    border::Spi spi = border::Spi::connect();
-    work.context = CurrentMemoryContext;
-    work.group = AllocSetContextCreate(CurrentMemoryContext, "dp_rdr group", ALLOCSET_DEFAULT_SIZES);
-    work.lasts = AllocSetContextCreate(CurrentMemoryContext, "dp_rdr group", ALLOCSET_SMALL_SIZES);
-    work.brought = border::Spill<Brought>::make(forms->naggregates, share_of_memory());
-    work.memo = begin_memo(&work.records, spi, keep_records);
-    read_memo(question, &work.records, work.memo, take_record, &work);
-    if (work.group_records > 0)
-        finish_group(&work);
-    if (forms->keys == NIL)
-        work.ngroups = 1; // also of no rows at all
-    work.memo->groups_present = work.ngroups;
-    profile_memo(spi, mechanism, work.memo);
-    spi.finish();
-    PopActiveSnapshot();
-    role.leave();
-    settings.leave();
+    as_owner(question->settings->owner, [&] { read_groups(question, &work, keep_records); });
     int64 coordinates = work.ngroups * forms->naggregates;
     // A join may give somebody who is not there several rows, in several groups.
     return GeneralRisk{work.memo, coordinates, forms->alone ? forms->naggregates : coordinates};

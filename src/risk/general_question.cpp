@@ -174,7 +174,6 @@ bool find_bare_aggregate(const GeneralQuestion *question, Node *target, BareAggr
     if (!find_statistic(call, &aggregate->call))
         return false;
     aggregate->filter = reinterpret_cast<Node *>(call->aggfilter);
-    aggregate->collation = call->inputcollid;
     if (call->aggstar)
         return true;
     if (list_length(call->args) != 1)

@@ -40,7 +40,6 @@ struct GeneralQuestion {
 struct BareAggregate {
     privacy::StatisticCall call;
     Node *argument; // over the view; null: count(*)
-    Oid collation;
     Node *filter;                  // or null
     const privacy::Bounds *bounds; // of the argument, if that is a column of the view
     double z() const;

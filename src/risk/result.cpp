@@ -2,7 +2,6 @@
 
 #include <cmath>
 
-#include "border/scope.hpp"
 #include "risk/records.hpp"
 #include "risk/scan_statement.hpp"
 
@@ -186,14 +185,11 @@ char *statement_of(const GeneralQuestion *question, Node *condition) {
 
 Result run_once(const GeneralQuestion *question) {
     ResultReader reader = begin_result(order_of(question));
-    border::SettingsScope settings = border::SettingsScope::enter();
-    border::RoleScope role = border::RoleScope::enter(question->settings->owner);
-    PushActiveSnapshot(GetActiveSnapshot());
-    (void)run_text(statement_of(question, nullptr), InvalidOid, take_row, &reader);
-    Result result = finish_result(&reader);
-    PopActiveSnapshot();
-    role.leave();
-    settings.leave();
+    Result result = {};
+    as_owner(question->settings->owner, [&] {
+        (void)run_text(statement_of(question, nullptr), InvalidOid, take_row, &reader);
+        result = finish_result(&reader);
+    });
     return result;
 }
 
