@@ -60,6 +60,16 @@ double counted(const rows::Question *question, int j, const rows::UnitContributi
     return n;
 }
 
+void add_sizes(const rows::Question *question, int measure, const rows::UnitContribution &unit, double *sizes, double *squares) {
+    const int first = first_coordinate_of(question, measure), end = first + measure_of(question, measure).coordinates();
+    for (int i = 0; i < unit.ngroups; i++)
+        for (int c = first; c < end; c++) {
+            const double size = std::fabs(static_cast<double>(unit.values[int64{i} * question->ncoordinates + c]));
+            *sizes += size;
+            *squares += size * size;
+        }
+}
+
 // ---- groups --------------------------------------------------------------------------------------------------------
 
 void begin_parts(const rows::Question *question, Memo *memo, Size groups_memory) {

@@ -1,12 +1,15 @@
 #include "risk/loss.hpp"
 
+#include <new>
+
 #include "border/refuse.hpp"
-#include "border/scope.hpp"
+#include "risk/change.hpp"
+#include "risk/people_read.hpp"
 #include "risk/unit_changes.hpp"
 #include "rows/cell_site.hpp"
 #include "rows/engine.hpp"
 #include "rows/may_read.hpp"
-#include "rows/unit_contribution.hpp"
+#include "rows/units.hpp"
 
 namespace dp::risk {
 
@@ -66,6 +69,54 @@ static void check_is_here(const rows::Question *question) {
                 "dp_odometer() has what each of them has lost at most.");
 }
 
+// ---- units ---------------------------------------------------------------------------------------------------------
+
+namespace {
+struct Work {
+    const List *asked;
+    LossSums *sums;
+};
+} // namespace
+
+static privacy::Share share_of_unit(const AskedQuestion &asked, const rows::UnitContribution &unit) {
+    const rows::Question *question = asked.question;
+    privacy::Share share;
+    for (int j = 0; j < question->nmeasures; j++) {
+        double norm = counted(question, j, unit), square = norm * norm;
+        add_sizes(question, j, unit, &norm, &square);
+        add_measure(asked, j, norm, square, &share);
+    }
+    return share;
+}
+
+static void take_unit(void *sink, rows::Unit *unit) {
+    auto *work = static_cast<Work *>(sink);
+    privacy::PersonLoss loss;
+    ListCell *cell;
+    foreach (cell, work->asked) {
+        const auto *asked = static_cast<const AskedQuestion *>(lfirst(cell));
+        rows::UnitContribution *brought = &unit->contribution[foreach_current_index(cell)];
+        rows::clip_contribution(asked->question, brought);
+        privacy::add_charged(&loss, asked->charged, share_of_unit(*asked, *brought),
+                             static_cast<std::size_t>(Max(asked->question->nmeasures, 1)));
+    }
+    add_part_of_loss(work->sums, unit->columns, loss);
+}
+
+static void read_losses_of_units(const List *asked, LossSums *sums) {
+    const rows::Question *question = static_cast<const AskedQuestion *>(linitial(asked))->question;
+    Work work = {asked, sums};
+    const int n = list_length(asked);
+    auto **rights = static_cast<const rows::MayRead **>(palloc(sizeof(rows::MayRead *) * n));
+    for (int i = 0; i < n; i++)
+        rights[i] = new (palloc(sizeof(rows::OwnRows)))
+            rows::OwnRows(static_cast<const AskedQuestion *>(list_nth(asked, i))->question);
+    if (!rows::for_each_unit_of_several(rights, n, question->checked, true, take_unit, &work))
+        ereport(ERROR, (errcode(ERRCODE_LOCK_NOT_AVAILABLE),
+                        errmsg("partitions of %s changed while it was asked", question->settings->relation_name),
+                        errhint("Ask again.")));
+}
+
 // ---- reading -------------------------------------------------------------------------------------------------------
 
 static int64 read_statement(const List *asked, LossSums *sums) {
@@ -107,15 +158,8 @@ int64 read_losses(const rows::Question *people, const List *asked, TakeLoss take
         sort = begin_loss_sort(key, privacy::loss_parts, true, 0);
         sums.sort = &sort;
     }
-    border::SettingsScope settings = border::SettingsScope::enter();
-    border::RoleScope role = border::RoleScope::enter(people->settings->owner);
-    border::PathScope path = border::PathScope::enter();
-    PushActiveSnapshot(GetActiveSnapshot());
-    const int64 all = read_all(people, statements, &sums);
-    PopActiveSnapshot();
-    path.leave();
-    role.leave();
-    settings.leave();
+    int64 all = 0;
+    as_reader(people, [&] { all = read_all(people, statements, &sums); });
     return Max(all - sums.people, int64{0});
 }
 

@@ -51,7 +51,5 @@ void add_measure(const AskedQuestion &asked, int measure, double norm, double sq
 
 // Reads rows that are people, or people's only ones, for questions about one table: all in one scan. Returns how many there are.
 int64 read_losses_of_rows(const rows::Question *table, const List *asked, LossSums *sums);
-// Reads units for questions about the same rows.
-void read_losses_of_units(const List *asked, LossSums *sums);
 
 } // namespace dp::risk

@@ -10,7 +10,6 @@
 #include "mb/pg_wchar.h"
 #include "privacy/joint.hpp"
 #include "privacy/pair_release.hpp"
-#include "privacy/unit_risk.hpp"
 #include "risk/memory.hpp"
 #include "risk/people_read.hpp"
 #include "risk/scan_statement.hpp"
@@ -21,6 +20,7 @@
 #include "rows/evaluate.hpp"
 #include "rows/from_clause.hpp"
 #include "rows/nodes.hpp"
+#include "rows/partition_union.hpp"
 #include "rows/people_sources.hpp"
 #include "rows/quantiles.hpp"
 #include "rows/sources.hpp"
@@ -107,31 +107,32 @@ static void add_columns(Query *query, const List *columns) {
         rows::add_target(query, rows::another(static_cast<Node *>(lfirst(cell))));
 }
 
-// Makes the union of two queries, for tables that are joined, each by itself.
-static Query *make_union(Query *a, Query *b);
-
-static Query *units_of_joined(const rows::Question *question) {
-    Query *all = nullptr;
+// Returns queries, of tables that are joined each by itself.
+static List *units_of_joined(const rows::Question *question) {
+    List *all = NIL;
     for (int i = 0; i < question->nsources; i++) {
         const rows::Source &source = question->sources[i];
         if (source.settings == nullptr)
             continue;
+        if (source.people != nullptr) {
+            all = list_concat(all, units_of_joined(source.people));
+            continue;
+        }
         List *values = NIL;
-        Query *query = source.people != nullptr ? units_of_joined(source.people)
-                                                : rows::select_from_source(question, i, &values);
+        Query *query = rows::select_from_source(question, i, &values);
         add_columns(query, values);
-        all = all == nullptr ? query : make_union(all, query);
+        all = lappend(all, query);
     }
     return all;
 }
 
-static Query *units_of_rows(const rows::Question *question) {
+static List *units_of_rows(const rows::Question *question) {
     if (rows::is_joined(question))
         return units_of_joined(question);
     const rows::Units *units = question->units;
     Query *query = rows::select_from_sources(question, units->clipped ? nullptr : units->links);
     add_columns(query, units->values);
-    return query;
+    return list_make1(query);
 }
 
 // Locked and checked like the question's own table. checked: it and its parts are added.
@@ -160,55 +161,6 @@ static Query *units_of_table(Oid table, List **checked) {
     return query;
 }
 
-static Node *range_table_ref(int at) {
-    auto *ref = makeNode(RangeTblRef);
-    ref->rtindex = at;
-    return reinterpret_cast<Node *>(ref);
-}
-
-static SortGroupClause *equality_of(Oid type) {
-    auto *clause = makeNode(SortGroupClause);
-    get_sort_group_operators(type, true, true, false, &clause->sortop, &clause->eqop, nullptr, &clause->hashable);
-    return clause;
-}
-
-// a UNION b
-static Query *make_union(Query *a, Query *b) {
-    auto *query = makeNode(Query);
-    query->commandType = CMD_SELECT;
-    query->canSetTag = true;
-    query->rtable = list_make2(rows::subquery_entry(a, "a"), rows::subquery_entry(b, "b"));
-    query->jointree = makeFromExpr(NIL, nullptr);
-    auto *both = makeNode(SetOperationStmt);
-    both->op = SETOP_UNION;
-    both->larg = range_table_ref(1);
-    both->rarg = range_table_ref(2);
-    ListCell *cell;
-    foreach (cell, a->targetList) {
-        auto *value = reinterpret_cast<Node *>(lfirst_node(TargetEntry, cell)->expr);
-        Oid type = exprType(value), collation = exprCollation(value);
-        auto number = static_cast<AttrNumber>(foreach_current_index(cell) + 1);
-        both->colTypes = lappend_oid(both->colTypes, type);
-        both->colTypmods = lappend_int(both->colTypmods, -1);
-        both->colCollations = lappend_oid(both->colCollations, collation);
-        both->groupClauses = lappend(both->groupClauses, equality_of(type));
-        rows::add_target(query, reinterpret_cast<Node *>(makeVar(1, number, type, -1, collation, 0)));
-    }
-    query->setOperations = reinterpret_cast<Node *>(both);
-    return query;
-}
-
-// SELECT DISTINCT
-static void make_distinct(Query *query) {
-    ListCell *cell;
-    foreach (cell, query->targetList) {
-        auto *target = lfirst_node(TargetEntry, cell);
-        SortGroupClause *clause = equality_of(exprType(reinterpret_cast<Node *>(target->expr)));
-        clause->tleSortGroupRef = target->ressortgroupref = target->resno;
-        query->distinctClause = lappend(query->distinctClause, clause);
-    }
-}
-
 // Whose people are counted beside those of the question's own table; InvalidOid: nobody's.
 static Oid other_table(const rows::Question *question) {
     Oid table = question->units->path->unit_table;
@@ -224,12 +176,17 @@ void check_population(const rows::Question *question) {
 int64 count_units(const rows::Question *question) {
     List *checked = list_copy(question->checked);
     Oid unit_table = other_table(question);
-    Query *units = units_of_rows(question);
+    List *units = units_of_rows(question);
     if (OidIsValid(unit_table))
-        units = make_union(units, units_of_table(unit_table, &checked));
-    else if (units->setOperations == nullptr)
-        make_distinct(units);
-    Query *count = rows::make_aggregation(rows::subquery_entry(units, "units"), nullptr);
+        units = lappend(units, units_of_table(unit_table, &checked));
+    Query *all = rows::union_all(units), *different = make_select(rows::subquery_entry(all, "units"), nullptr);
+    ListCell *cell;
+    foreach (cell, all->targetList) {
+        auto *value = reinterpret_cast<Node *>(lfirst_node(TargetEntry, cell)->expr);
+        add_group(different, reinterpret_cast<Node *>(makeVar(1, static_cast<AttrNumber>(foreach_current_index(cell) + 1),
+                                                              exprType(value), -1, exprCollation(value), 0)));
+    }
+    Query *count = rows::make_aggregation(rows::subquery_entry(different, "people"), nullptr);
     rows::add_target(count, reinterpret_cast<Node *>(rows::make_aggregate(F_COUNT_, INT8OID, NIL, nullptr)));
     int64 n = 0;
     run_counts(count, &n, checked);
@@ -252,7 +209,7 @@ struct Work {
     Memo *memo;
     PeopleRead people;
     GroupKeys keys;
-    double *brought, *kept;   // norms, per measure
+    double *brought; // sizes, per measure
     Datum *values;            // of memo->desc
     bool *nulls;
 };
@@ -294,6 +251,24 @@ static double sum_of(const rows::Question *question, int j, const privacy::int12
     return privacy::release_pair(halves.s1, halves.s0, *question->bounds[j]).sum;
 }
 
+// Fills the sizes of what a unit brings to each measure.
+static void measure_sizes(const rows::Question *question, const rows::UnitContribution &unit, double *sizes) {
+    double squares = 0;
+    for (int j = 0; j < question->nmeasures; j++)
+        add_sizes(question, j, unit, &(sizes[j] = 0), &squares);
+}
+
+// Returns the share that clipping leaves of a unit, in the measure that it takes most of; 1 where the unit brings nothing.
+static double share_left(const Work *work, const rows::UnitContribution &kept) {
+    auto *left = static_cast<double *>(palloc(sizeof(double) * (work->question->nmeasures + 1)));
+    measure_sizes(work->question, kept, left);
+    double share = 1;
+    for (int j = 0; j < work->question->nmeasures; j++)
+        if (work->brought[j] > 0)
+            share = Min(share, left[j] / work->brought[j]);
+    return share;
+}
+
 static void put_unit(Work *work, const rows::Unit *unit) {
     const rows::Question *question = work->question;
     const rows::UnitContribution &kept = *unit->contribution;
@@ -313,7 +288,7 @@ static void put_unit(Work *work, const rows::Unit *unit) {
         first += measure.coordinates();
     }
     work->values[at++] = Int32GetDatum(kept.ngroups);
-    work->values[at] = Float8GetDatum(privacy::share_left(question->nmeasures, work->brought, work->kept));
+    work->values[at] = Float8GetDatum(share_left(work, kept));
     tuplestore_putvalues(work->memo->kept, work->memo->desc, work->values, work->nulls);
 }
 
@@ -392,14 +367,12 @@ static void take_unit(void *sink, rows::Unit *unit) {
     rows::UnitContribution *brought = unit->contribution;
     bool shown = work->memo->kept != nullptr;
     if (shown)
-        privacy::measure_norms(*question->measures, brought->values, brought->ngroups, work->brought);
+        measure_sizes(question, *brought, work->brought);
     rows::clip_contribution(question, brought);
     add_parts(work, *brought);
     end_person(&work->people, 1, false, false);
-    if (!shown)
-        return;
-    privacy::measure_norms(*question->measures, brought->values, brought->ngroups, work->kept);
-    put_unit(work, unit);
+    if (shown)
+        put_unit(work, unit);
 }
 
 // ---- its columns ---------------------------------------------------------------------------------------------------
@@ -528,7 +501,6 @@ static void prepare(Work *work, Detail detail) {
         return;
     memo->desc = describe(question);
     work->brought = static_cast<double *>(palloc0(sizeof(double) * (question->nmeasures + 1)));
-    work->kept = static_cast<double *>(palloc0(sizeof(double) * (question->nmeasures + 1)));
     work->values = static_cast<Datum *>(palloc0(sizeof(Datum) * memo->desc->natts));
     work->nulls = static_cast<bool *>(palloc0(sizeof(bool) * memo->desc->natts));
 }

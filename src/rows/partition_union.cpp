@@ -145,8 +145,7 @@ static Node *union_of(const Query *first, int begin, int end) {
     return as_node(both);
 }
 
-// SELECT ... UNION ALL SELECT ...
-static Query *one_after_the_other(List *queries) {
+Query *union_all(List *queries) {
     auto *first = linitial_node(Query, queries);
     if (list_length(queries) == 1)
         return first;
@@ -176,7 +175,7 @@ Query *over_leaves(const Query *query, const List *parts) {
     List *queries = NIL;
     for (Oid oid : border::each_oid(leaves_to_read(query, parts)))
         queries = lappend(queries, over_leaf(query, oid));
-    Query *all = one_after_the_other(queries);
+    Query *all = union_all(queries);
     Query *total = make_aggregation(subquery_entry(all, "leaves"), nullptr);
     for (int i = 0; i < list_length(query->targetList); i++) {
         auto *target = list_nth_node(TargetEntry, query->targetList, i);

@@ -12,6 +12,9 @@ namespace dp::rows {
 // the other. `parts`: the table and all its parts. Leaves whose bounds WHERE refutes are left out.
 Query *over_leaves(const Query *query, const List *parts);
 
+// Returns SELECT ... UNION ALL SELECT ...; of one query that.
+Query *union_all(List *queries);
+
 // The statement of one leaf.
 Query *over_leaf(const Query *query, Oid leaf);
 // The leaves that over_leaves() reads: oids.

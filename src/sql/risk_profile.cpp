@@ -2,6 +2,7 @@
 // dp_profile_utility with a query, and of that public facts alone.
 #include "sql/risk_profile.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 #include "border/versions.hpp"
@@ -85,54 +86,27 @@ DP_CALL(dp_profile_epsilon) {
 
 namespace {
 
-struct Adversaries {
-    privacy::Prior *priors;
-    int n;
-};
+using Adversaries = std::vector<privacy::Prior>;
 
-bool is_before(privacy::Prior a, privacy::Prior b) {
-    return a.p < b.p || (a.p == b.p && a.q < b.q);
-}
-
-// Sorted; each once.
-void add(Adversaries *adversaries, privacy::Prior prior) {
-    int place = adversaries->n;
-    while (place > 0 && is_before(prior, adversaries->priors[place - 1]))
-        place--;
-    if (place > 0 && !is_before(adversaries->priors[place - 1], prior))
-        return;
-    memmove(adversaries->priors + place + 1, adversaries->priors + place,
-            sizeof(privacy::Prior) * (adversaries->n - place));
-    adversaries->priors[place] = prior;
-    adversaries->n++;
-}
-
-int compare_numbers(const void *a, const void *b) {
-    double x = *static_cast<const double *>(a), y = *static_cast<const double *>(b);
-    return x < y ? -1 : x > y;
-}
-
-// Returns the adversaries of the profile's own kind, and the one who binds.
-Adversaries adversaries_of(const Profile *profile, const GivenArray &priors) {
-    qsort(priors.values, priors.n, sizeof(double), compare_numbers); // so that they are added at the end
-    const bool points = profile->risk->kind == privacy::ProfileKind::points;
-    const bool in_p = profile->risk->kind != privacy::ProfileKind::value,
-               in_q = profile->risk->kind != privacy::ProfileKind::inclusion;
-    const int64 most =
-        points ? static_cast<int64>(profile->risk->points.size()) : static_cast<int64>(priors.n) * priors.n;
-    Adversaries adversaries = {};
-    adversaries.priors = static_cast<privacy::Prior *>(
-        MemoryContextAllocHuge(CurrentMemoryContext, sizeof(privacy::Prior) * (most + 2)));
-    if (points)
-        for (const privacy::AllowedRisk &point : profile->risk->points)
-            add(&adversaries, point.prior);
-    for (int i = 0; !points && i < (in_p ? priors.n : 1); i++)
-        for (int j = 0; j < (in_q ? priors.n : 1); j++)
-            add(&adversaries,
-                {in_p ? priors.values[i] : profile->risk->fixed, in_q ? priors.values[j] : profile->risk->fixed});
-    if (profile->constrains)
-        add(&adversaries, profile->binding.prior);
-    return adversaries;
+// Returns the adversaries of the profile's own kind, and the one who binds; sorted, each once.
+const Adversaries *adversaries_of(const Profile *profile, const GivenArray &priors) {
+    const privacy::RiskProfile &risk = *profile->risk;
+    const bool in_p = risk.kind != privacy::ProfileKind::value, in_q = risk.kind != privacy::ProfileKind::inclusion;
+    auto *all = border::context_new<Adversaries>();
+    border::core([&] {
+        for (const privacy::AllowedRisk &point : risk.points)
+            all->push_back(point.prior);
+        for (int i = 0; risk.kind != privacy::ProfileKind::points && i < (in_p ? priors.n : 1); i++)
+            for (int j = 0; j < (in_q ? priors.n : 1); j++)
+                all->push_back({in_p ? priors.values[i] : risk.fixed, in_q ? priors.values[j] : risk.fixed});
+        if (profile->constrains)
+            all->push_back(profile->binding.prior);
+        const auto place = [](const privacy::Prior &prior) { return std::pair(prior.p, prior.q); };
+        std::sort(all->begin(), all->end(), [&](const auto &a, const auto &b) { return place(a) < place(b); });
+        all->erase(std::unique(all->begin(), all->end(), [&](const auto &a, const auto &b) { return place(a) == place(b); }),
+                   all->end());
+    });
+    return all;
 }
 
 void put_adversary(ReturnSetInfo *result, const Profile *profile, privacy::Prior prior) {
@@ -155,11 +129,11 @@ void put_adversary(ReturnSetInfo *result, const Profile *profile, privacy::Prior
 DP_CALL(dp_risk_profile) {
     require(fcinfo, 0, "profile");
     const Profile *profile = read_profile(PG_GETARG_DATUM(0));
-    Adversaries adversaries = adversaries_of(profile, priors_argument(fcinfo, 1, "priors"));
+    const Adversaries *adversaries = adversaries_of(profile, priors_argument(fcinfo, 1, "priors"));
     InitMaterializedSRF(fcinfo, 0);
-    for (int i = 0; i < adversaries.n; i++) {
+    for (const privacy::Prior &prior : *adversaries) {
         CHECK_FOR_INTERRUPTS();
-        put_adversary(reinterpret_cast<ReturnSetInfo *>(fcinfo->resultinfo), profile, adversaries.priors[i]);
+        put_adversary(reinterpret_cast<ReturnSetInfo *>(fcinfo->resultinfo), profile, prior);
     }
     return Datum(0);
 }
