@@ -107,6 +107,13 @@ SELECT s.place, shape, leaves, rs_risk(query) AS risk, rs_summary(query) AS summ
 FROM rs_shape s JOIN rs_found USING (place);
 SELECT * FROM rs_seen ORDER BY place;
 SELECT count(*) AS shapes, count(*) FILTER (WHERE leaves::text = ALL (ARRAY[risk, summary, records, report, found]) AND as_risk) AS all_of_it FROM rs_seen;
+-- The twenty-nine that have to have all of it, by name.
+SELECT count(*) AS named, count(*) FILTER (WHERE risk = leaves::text) AS risk, count(*) FILTER (WHERE summary = leaves::text) AS summary,
+       count(*) FILTER (WHERE report = leaves::text) AS report, count(*) FILTER (WHERE found = leaves::text AND as_risk) AS found, array_agg(name) FILTER (WHERE leaves IS NULL) AS missing
+FROM unnest(ARRAY['count', 'average', 'variance', 'deviation', 'sum of an expression', 'FILTER', 'ends of an interval', 'CASE', 'derived key', 'join',
+                  'join with a public table', 'EXISTS', 'sub-SELECT by person', 'count of people', 'correlation', 'covariance', 'line of regression', 'percentile',
+                  'several percentiles', 'maximum', 'count of values', 'ORDER BY LIMIT', 'WITH', 'function of an answer', 'ratio', 'HAVING', 'ROLLUP',
+                  'average over groups', 'percentile by group']) name LEFT JOIN rs_seen ON shape = name;
 
 -- The same on the Adult data: what a table of one row for each person is asked.
 SELECT query, rs_risk(query) AS risk, rs_report('adult', query) AS report
@@ -192,3 +199,38 @@ SELECT attempt($$CALL dp_find_epsilon('SELECT avg(cost) FROM rs_visit_dp', 0.5, 
        attempt($$SELECT dp_risk('SELECT avg(cost) FROM rs_visit_dp', '{NaN}')$$), attempt($$SELECT dp_risk('SELECT avg(cost) FROM rs_visit_dp', '{-Infinity}')$$),
        attempt($$SELECT count(*) FROM dp_risk_records('SELECT avg(cost) FROM rs_visit_dp', '-Infinity')$$);
 SELECT epsilon FROM dp_risk_summary('SELECT avg(cost) FROM rs_visit_dp', epsilons => '{Infinity,1}');
+
+-- ---------------------------------------------------------------------------------------------------------------------
+-- 64 kB of whatever is no question: an error, and nothing is lost
+-- ---------------------------------------------------------------------------------------------------------------------
+
+CREATE TABLE rs_bad (place serial, what text, text text);
+INSERT INTO rs_bad (what, text) VALUES
+('one word', repeat('x', 65536)), ('brackets', 'SELECT ' || repeat('(', 65536)), ('quotes', repeat('''', 65535)), ('dollars', repeat('$', 65536)),
+('comments', repeat('/* ', 21845)), ('semicolons', repeat(';', 65536)), ('statements', repeat('SELECT count(*) FROM rs_visit_dp; ', 2000)),
+('bytes', (SELECT string_agg(chr(1 + i * 7919 % 255), '') FROM generate_series(1, 65536) i)), ('a long name', 'SELECT count(*) FROM ' || repeat('x', 65500)),
+('minus', 'SELECT sum(' || repeat('- ', 32700) || 'cost) FROM rs_visit_dp'),
+('joins', 'SELECT count(*) FROM rs_visit_dp' || repeat(', rs_visit_dp', 5000)), ('levels', repeat('SELECT * FROM (', 4000) || 'SELECT count(*) FROM rs_visit_dp' || repeat(') s', 4000));
+ALTER TABLE rs_bad ADD risk text, ADD summary text, ADD records text, ADD output text, ADD report text, ADD find text, ADD groups text;
+-- The state of the error alone: the message has what was asked in it.
+CREATE FUNCTION rs_state(call text) RETURNS text LANGUAGE plpgsql AS $$
+BEGIN
+    SET LOCAL client_min_messages = error;
+    EXECUTE call;
+    RETURN 'no error';
+EXCEPTION WHEN OTHERS THEN
+    RETURN sqlstate;
+END $$;
+SELECT sum(epsilon) AS epsilon, sum(releases) AS releases FROM dp_odometer('rs_visit') \gset before_
+UPDATE rs_bad SET risk = rs_state(format('SELECT dp_risk(%L)', text)), summary = rs_state(format('SELECT dp_risk_summary(%L)', text)),
+                  records = rs_state(format('SELECT dp_risk_records(%L, 1)', text)), output = rs_state(format('SELECT dp_risk_output(%L, ''{1}'')', text)),
+                  report = rs_state(format('SELECT dp_report(''rs_visit'', %L)', text)), find = rs_state(format('CALL dp_find_epsilon(%L, 0.5)', text)),
+                  groups = rs_state(format('SELECT dp_risk(''SELECT count(*) FROM rs_person_dp'', group_a => %L, group_b => ''age > 30'')', text));
+SELECT place, what, risk, summary, records, output, report, find, groups FROM rs_bad ORDER BY place;
+SELECT sum(epsilon) - :before_epsilon AS spent, sum(releases) - :before_releases AS released FROM dp_odometer('rs_visit');
+-- Also as numbers. A condition of that length is a question.
+SELECT rs_state(format('SELECT dp_risk(''SELECT count(*) FROM rs_visit_dp'', ''{%s1}'')', repeat('0.5,', 16384))) AS candidates,
+       rs_state(format('SELECT dp_risk_output(''SELECT count(*) FROM rs_visit_dp'', ''{%s1}'')', repeat('NaN,', 16384))) AS output,
+       rs_state(format('SELECT dp_risk(''SELECT count(*) FROM rs_visit_dp'', mechanism => %L)', repeat('m', 65536))) AS mechanism,
+       rs_state(format('SELECT dp_loss_records(%L)', repeat('x', 65536))) AS losses;
+SELECT count(*) FROM dp_risk('SELECT count(*) FROM rs_visit_dp WHERE cost IN (' || repeat('5,', 32000) || '7)', '{1}');

@@ -127,7 +127,8 @@ run_neighbours() {
 run_seeded() {
     make_here -s "${build_options[@]}" build/seeded/bytes.so && as_tester env PG_BIN="$pg_bin" python3 test/seeded/run.py "$@" &&
         as_tester env PG_BIN="$pg_bin" python3 test/seeded/cells.py &&
-        as_tester env PG_BIN="$pg_bin" python3 test/seeded/touched.py && as_tester env PG_BIN="$pg_bin" python3 test/seeded/course.py
+        as_tester env PG_BIN="$pg_bin" python3 test/seeded/touched.py && as_tester env PG_BIN="$pg_bin" python3 test/seeded/course.py &&
+        as_tester env PG_BIN="$pg_bin" python3 test/seeded/losses.py
 }
 
 # A hundred questions, and what becomes of them.

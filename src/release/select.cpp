@@ -45,8 +45,10 @@ void check_selectable(const rows::Question *question) {
         ereport(ERROR,
                 (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
                  errmsg("epsilon cannot be selected by tau_var where a person may have several rows"),
-                 errdetail_plural("Up to %d row of one person of %s counts in this answer.",
-                                  "Up to %d rows of one person of %s count in this answer.", question->units->max_rows,
+                 errdetail_plural("Up to %d row of one person of %s counts in this answer: a selection adds up one term of each row, "
+                                  "and the variance of risks is that among people.",
+                                  "Up to %d rows of one person of %s count in this answer: a selection adds up one term of each row, "
+                                  "and the variance of risks is that among people.", question->units->max_rows,
                                   question->units->max_rows, question->settings->relation_name),
                  errhint("Ask under a policy with tau.")));
     if (rows::counts_values(question))
