@@ -32,16 +32,6 @@ namespace dp::risk {
 
 // ---- what there is no risk of --------------------------------------------------------------------------------------
 
-static void refuse(const rows::Question *question, const char *what, const char *hint) {
-    ereport(ERROR,
-            (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-             errmsg("%s is not supported where a person may have several rows", what),
-             errdetail_plural("Up to %d row of one person of %s counts in this answer.",
-                              "Up to %d rows of one person of %s count in this answer.", question->units->max_rows,
-                              question->units->max_rows, question->settings->relation_name),
-             errhint("%s", hint)));
-}
-
 void check_units(const rows::Question *question, const Wanted &wanted) {
     const rows::Units *units = question->units;
     if (units == nullptr)
@@ -56,7 +46,12 @@ void check_units(const rows::Question *question, const Wanted &wanted) {
     if (!units->clipped)
         return;
     if (wanted.calibration == privacy::Calibration::published)
-        refuse(question, "calibration \"published\"", "Use 'sound': the papers know one row of each person.");
+        ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+                        errmsg("calibration \"published\" is not supported where a person may have several rows"),
+                        errdetail_plural("Up to %d row of one person of %s counts in this answer.",
+                                         "Up to %d rows of one person of %s count in this answer.", units->max_rows,
+                                         units->max_rows, question->settings->relation_name),
+                        errhint("Use 'sound': the papers know one row of each person.")));
 }
 
 // Whether each row of the table is a person, and each person a row of it.

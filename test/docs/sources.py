@@ -21,7 +21,7 @@ USERS = {  # a name, as a regular expression: who may use it
     r"\bcount_rows_of_units\(|\bfor_each_row_count\(": "rows/units rows/evaluate release/choose_row_limit",
     r"release::choose_limit\(": "keeper/answering",
     r"\bleave_one_out\(": "risk/leave_one_row_out release/choose release/output sql/risk_calls sql/risk_summary sql/output_risk sql/report_query",
-    r"\bfor_each_unit(_of_several)?\(": "rows/units rows/unit_sums risk/unit_changes risk/loss_units",
+    r"\bfor_each_unit(_of_several)?\(": "rows/units rows/unit_sums risk/unit_changes risk/loss",
     r"\brun_(query|text|counts|again)\(": "risk/scan_statement risk/leave_one_row_out risk/unit_changes risk/records risk/result risk/closed_forms risk/rerun risk/loss_rows",
     r"\bread_losses\(": "risk/loss sql/loss_calls",
     r"\bgeneral_risk\(": "risk/general_risk release/general_answer sql/general sql/risk_calls",
@@ -30,7 +30,7 @@ USERS = {  # a name, as a regular expression: who may use it
     r"\bpaid_by\(": "release/checked release/round release/output keeper/answering",
     r"\bselection_paid_by\(": "release/checked release/round",
     r"\bsearch\(\)": "release/checked release/choose release/output",
-    r"\bOwnRows\(": "rows/may_read risk/loss risk/loss_units release/round release/signal sql/risk_calls sql/risk_summary sql/output_risk sql/report_query",
+    r"\bOwnRows\(": "rows/may_read risk/loss release/round release/signal sql/risk_calls sql/risk_summary sql/output_risk sql/report_query",
     r"\bfriend (release::)?Checked\b": "rows/may_read release/checked",
     # Exact rows: for a number that noise is added to, behind a charge, and for the owner's look.
     r"\beach_exact_row\(": "release/steps release/release release/signal",
