@@ -11,6 +11,7 @@ namespace {
 struct Token {
     const char *text;
     Finest finest;
+    int cycles;   // Cycle
     bool is_name; // written as it stands; numbers in capitals or in small letters, not mixed
 };
 } // namespace
@@ -18,16 +19,35 @@ struct Token {
 // Longer ones before those that they begin with, as in the server. What only the server knows (IDDD, SSSS ...) is not among
 // them, and nothing that follows on its beginning may be read as another item.
 static const Token tokens[] = {
-    {"YYYY", Finest::day, false},  {"IYYY", Finest::day, false},   {"IW", Finest::day, false},
-    {"ID", Finest::day, false},    {"Q", Finest::day, false},      {"MM", Finest::day, false},
-    {"MI", Finest::minute, false}, {"MS", Finest::second, false},  {"MONTH", Finest::day, true},
-    {"month", Finest::day, true},  {"Month", Finest::day, true},   {"MON", Finest::day, true},
-    {"mon", Finest::day, true},    {"Mon", Finest::day, true},     {"DAY", Finest::day, true},
-    {"day", Finest::day, true},    {"Day", Finest::day, true},     {"DY", Finest::day, true},
-    {"dy", Finest::day, true},     {"Dy", Finest::day, true},      {"DDD", Finest::day, false},
-    {"DD", Finest::day, false},    {"D", Finest::day, false},      {"WW", Finest::day, false},
-    {"HH24", Finest::hour, false}, {"HH12", Finest::hour, false},  {"HH", Finest::hour, false},
-    {"SS", Finest::second, false}, {"US", Finest::second, false},
+    {"YYYY", Finest::day, never, false},
+    {"IYYY", Finest::day, never, false},
+    {"IW", Finest::day, of_year | of_week, false},
+    {"ID", Finest::day, of_week, false},
+    {"Q", Finest::day, of_year, false},
+    {"MM", Finest::day, of_year, false},
+    {"MI", Finest::minute, of_hour, false},
+    {"MS", Finest::second, of_hour, false},
+    {"MONTH", Finest::day, of_year, true},
+    {"month", Finest::day, of_year, true},
+    {"Month", Finest::day, of_year, true},
+    {"MON", Finest::day, of_year, true},
+    {"mon", Finest::day, of_year, true},
+    {"Mon", Finest::day, of_year, true},
+    {"DAY", Finest::day, of_week, true},
+    {"day", Finest::day, of_week, true},
+    {"Day", Finest::day, of_week, true},
+    {"DY", Finest::day, of_week, true},
+    {"dy", Finest::day, of_week, true},
+    {"Dy", Finest::day, of_week, true},
+    {"DDD", Finest::day, of_year, false},
+    {"DD", Finest::day, of_year, false},
+    {"D", Finest::day, of_week, false},
+    {"WW", Finest::day, of_year, false},
+    {"HH24", Finest::hour, of_day, false},
+    {"HH12", Finest::hour, of_day, false},
+    {"HH", Finest::hour, of_day, false},
+    {"SS", Finest::second, of_hour, false},
+    {"US", Finest::second, of_hour, false},
 };
 
 static bool begins_with(const char *c, const Token &token) {
@@ -58,8 +78,16 @@ static const char *behind_quotes(const char *c) {
     return c + 1;
 }
 
+namespace {
+// Holds what the items of a format tell, so far.
+struct Told {
+    Finest finest;
+    int cycles;
+};
+} // namespace
+
 // Behind the item, text or punctuation at c; null: there is none. The item may tell a finer part of the time.
-static const char *next_part(const char *c, Finest *finest) {
+static const char *next_part(const char *c, Told *told) {
     if (strchr(" -/.,:;_()", *c) != nullptr)
         return c + 1;
     if (*c == '"')
@@ -69,27 +97,33 @@ static const char *next_part(const char *c, Finest *finest) {
     const Token *token = token_at(c);
     if (token == nullptr)
         return nullptr;
-    *finest = Max(*finest, token->finest);
+    told->finest = Max(told->finest, token->finest);
+    told->cycles |= token->cycles;
     return c + strlen(token->text);
 }
 
 // False: some part is none of these.
-static bool read_format(const char *format, Finest *finest) {
-    *finest = Finest::day;
+static bool read_format(const char *format, Told *told) {
+    *told = {Finest::day, 0};
     while (format != nullptr && *format != '\0')
-        format = next_part(format, finest);
+        format = next_part(format, told);
     return format != nullptr;
 }
 
 bool is_date_format(const char *format) {
-    Finest finest;
-    return read_format(format, &finest);
+    Told told;
+    return read_format(format, &told);
 }
 
 Finest finest_of_format(const char *format) {
-    Finest finest;
-    (void)read_format(format, &finest);
-    return finest;
+    Told told;
+    (void)read_format(format, &told);
+    return told.finest;
+}
+
+int cycles_of_format(const char *format) {
+    Told told;
+    return read_format(format, &told) ? told.cycles : never;
 }
 
 } // namespace dp::query

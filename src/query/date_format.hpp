@@ -15,6 +15,11 @@ bool is_date_format(const char *format);
 enum class Finest : uint8 { day, hour, minute, second };
 Finest finest_of_format(const char *format);
 
+// Names after how long items, and fields of dates, have had all their values: flags.
+enum Cycle : uint8 { of_hour = 1, of_day = 2, of_week = 4, of_year = 8, never = 16 };
+// Returns the flags of all items of such a format.
+int cycles_of_format(const char *format);
+
 // From 1700 BC to 290000, or infinite: everything that moves a timestamp by 3000 years at most stays in its range.
 bool is_calm(Timestamp value);
 

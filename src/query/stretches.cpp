@@ -18,6 +18,7 @@ struct Unit {
     const char *name;
     int64 length, in_zone;
     Row row;
+    int cycles; // Cycle, of the field
 };
 
 // The use of a column in an expression, so far.
@@ -26,26 +27,27 @@ struct Use {
     const FuncExpr *bins;
     Node *moment;          // that all functions of it have
     int64 length, in_days; // the shortest; that of a day
-    int rows;
+    int rows, cycles;
+    bool zoned;
     bool binned, broken; // binned: by other bins than of days
 };
 } // namespace
 
 static const Unit units[] = {
-    {"minute", minute, minute, clock},
-    {"hour", hour, 15 * minute, clock},
-    {"day", day, 12 * hour, clock},
-    {"dow", day, 12 * hour, clock},
-    {"isodow", day, 12 * hour, clock},
-    {"doy", day, 12 * hour, clock},
-    {"week", 7 * day, 5 * day, weeks},
-    {"isoyear", 364 * day, 362 * day, weeks},
-    {"month", 28 * day, 26 * day, months},
-    {"quarter", 90 * day, 88 * day, months},
-    {"year", 365 * day, 363 * day, months},
-    {"decade", 365 * day, 363 * day, months},
-    {"century", 365 * day, 363 * day, months},
-    {"millennium", 365 * day, 363 * day, months},
+    {"minute", minute, minute, clock, of_hour},
+    {"hour", hour, 15 * minute, clock, of_day},
+    {"day", day, 12 * hour, clock, of_year},
+    {"dow", day, 12 * hour, clock, of_week},
+    {"isodow", day, 12 * hour, clock, of_week},
+    {"doy", day, 12 * hour, clock, of_year},
+    {"week", 7 * day, 5 * day, weeks, of_year | of_week},
+    {"isoyear", 364 * day, 362 * day, weeks, never},
+    {"month", 28 * day, 26 * day, months, of_year},
+    {"quarter", 90 * day, 88 * day, months, of_year},
+    {"year", 365 * day, 363 * day, months, never},
+    {"decade", 365 * day, 363 * day, months, never},
+    {"century", 365 * day, 363 * day, months, never},
+    {"millennium", 365 * day, 363 * day, months, never},
 };
 
 // Null: seconds, and what is no stretch, such as the epoch and the julian day, which has the time.
@@ -114,7 +116,7 @@ static const Unit *unit_of_format(const char *format) {
     }
 }
 
-static void use_unit(Use *use, const Unit *unit, bool zoned) {
+static void use_unit(Use *use, const Unit *unit, bool zoned, int cycles) {
     if (unit == nullptr) {
         use->broken = true;
         return;
@@ -122,6 +124,8 @@ static void use_unit(Use *use, const Unit *unit, bool zoned) {
     use->length = Min(use->length, zoned ? unit->in_zone : unit->length);
     use->in_days = zoned ? 12 * hour : day;
     use->rows |= unit->row;
+    use->cycles |= cycles;
+    use->zoned |= zoned;
 }
 
 // Bins keep to no other stretches, but for those of days that begin at midnight. By a clock that is turned some are shorter.
@@ -137,6 +141,7 @@ static void use_bins(Use *use, const FuncExpr *call, bool zoned) {
     use->length = Min(use->length, zoned ? length / 2 : length);
     use->in_days = zoned ? 12 * hour : day;
     use->rows |= again ? bins : bins | other_bins;
+    use->cycles |= never;
 }
 
 // A function that is constant on stretches of its moment. Null: none; at: which of its arguments is that.
@@ -170,20 +175,39 @@ static bool use_call(Use *use, const FuncExpr *call) {
     auto *moment = constant == nullptr ? nullptr : static_cast<Node *>(list_nth(call->args, at));
     if (moment == nullptr || !is_of_column(moment, use->column, &zoned))
         return false;
-    use->broken |= use->binned || (use->moment != nullptr && !equal(use->moment, moment));
-    use->moment = moment;
+    auto *by_clock = moment; // and that of which zone, where the call says one
+    if (rule_of(call->funcid) == Rule::begun && list_length(call->args) == 3)
+        by_clock = reinterpret_cast<Node *>(list_make2(moment, lthird(call->args)));
+    use->broken |= use->binned || (use->moment != nullptr && !equal(use->moment, by_clock));
+    use->moment = by_clock;
     if (constant->consttype == INTERVALOID)
         use_bins(use, call, zoned);
     else {
         zoned |= exprType(moment) == TIMESTAMPTZOID;
         const char *name = TextDatumGetCString(constant->constvalue);
-        use_unit(use, at == 0 && list_length(call->args) == 2 ? unit_of_format(name) : unit_of(name), zoned);
+        const bool printed = at == 0 && list_length(call->args) == 2;
+        const Unit *unit = printed ? unit_of_format(name) : unit_of(name);
+        use_unit(use, unit, zoned,
+                 printed                                                   ? cycles_of_format(name)
+                 : rule_of(call->funcid) == Rule::field && unit != nullptr ? unit->cycles
+                                                                           : never);
     }
     return true;
 }
 
-int64 stretch_of(Node *expression, const Var *column) {
-    Use use = {column, nullptr, nullptr, endless, day, clock, false, false};
+// A day of leap years has each weekday once in 28 years, or 40 where a century has no leap year. Where clocks are turned an hour, or a day,
+// may be left out once.
+static int64 period_of(const Use &use) {
+    constexpr int64 year = 366 * day;
+    if (use.cycles == 0 || (use.cycles & never) != 0)
+        return 0;
+    if ((use.cycles & of_year) != 0)
+        return ((use.cycles & of_week) != 0 ? 40 : 8) * year;
+    return ((use.cycles & of_week) != 0 ? 7 * day : (use.cycles & of_day) != 0 ? day : hour) * (use.zoned ? 2 : 1);
+}
+
+int64 stretch_of(Node *expression, const Var *column, int64 *period) {
+    Use use = {column, nullptr, nullptr, endless, day, clock, 0, false, false, false};
     border::visit(expression, [&](Node *node, Index) {
         bool zoned = false;
         const bool used = (IsA(node, FuncExpr) && use_call(&use, castNode(FuncExpr, node))) ||
@@ -192,6 +216,8 @@ int64 stretch_of(Node *expression, const Var *column) {
         use.broken |= IsA(node, Var) && equal(node, column);
         return use.broken ? border::Step::stop : used || IsA(node, Query) ? border::Step::past : border::Step::in;
     });
+    if (period != nullptr)
+        *period = use.broken ? 0 : period_of(use);
     if (use.broken)
         return 0;
     return (use.rows & (use.rows - 1)) != 0 ? Min(use.length, use.in_days) : use.length;

@@ -10,6 +10,7 @@ constexpr int64 endless = PG_INT64_MAX;
 // Returns microseconds, of which the values of a column of dates or timestamps that are multiples meet each value of the expression,
 // beside the first and the last of its range. 0: it may change at any moment. endless: it asks whether there is a moment, and no more.
 // The constants of the expression are folded.
-int64 stretch_of(Node *expression, const Var *column);
+// period: in any so many microseconds the expression has all values that it ever has, beside that of an infinite moment. 0: nobody knows.
+int64 stretch_of(Node *expression, const Var *column, int64 *period = nullptr);
 
 } // namespace dp::query

@@ -106,7 +106,7 @@ static constexpr Row dates[] = {
     inlined<F_AGE_TIMESTAMP, F_AGE_TIMESTAMPTZ>(Reason{"opens into age() of today and the value"}),
     replaced<F_DATE_TRUNC_TEXT_TIMESTAMP, F_DATE_TRUNC_TEXT_TIMESTAMPTZ>(no_calendar, Rule::begun)
         .with(first, is_trunc_field),
-    replaced<F_DATE_TRUNC_TEXT_TIMESTAMPTZ_TEXT>(no_calendar).with(first | third, is_trunc_field, is_zone),
+    replaced<F_DATE_TRUNC_TEXT_TIMESTAMPTZ_TEXT>(no_calendar, Rule::begun).with(first | third, is_trunc_field, is_zone),
     total<F_EXTRACT_TEXT_DATE>(
         Reason{"the field is one that every date has; infinite dates give infinity or NULL", Work::flat, 1000},
         Rule::field)

@@ -16,7 +16,7 @@ namespace dp::rows {
 
 Values no_values(Oid type) {
     constexpr int first_room = 64;
-    return Values{type, 0, first_room, array_of<Datum>(first_room), array_of<bool>(first_room), false};
+    return Values{type, 0, first_room, array_of<Datum>(first_room), array_of<bool>(first_room), false, false};
 }
 
 void add_value(Values *values, Datum value, bool isnull) {
@@ -130,9 +130,33 @@ static bool is_calendar_range(const privacy::Span &span) {
     return span.low >= least && span.high <= most;
 }
 
+bool has_calendar(Oid type) {
+    type = getBaseType(type);
+    return type == DATEOID || type == TIMESTAMPOID || type == TIMESTAMPTZOID;
+}
+
+// Cuts a range off behind a period that shows all values; of one without an end, it shows that of the infinite moment as well.
+static privacy::Span one_period(privacy::Span span, bool days, int64 period, Values *values) {
+    constexpr int64 eight_years = 8 * 366; // a midnight may be missing, where clocks are turned then
+    const double length = static_cast<double>(days ? Max(period / USECS_PER_DAY, eight_years) : period);
+    if (period == 0 || span.high - span.low <= length)
+        return span;
+    for (const bool high : {false, true})
+        if (std::fabs(high ? span.high : span.low) == privacy::Span::nowhere)
+            add_value(values,
+                      days ? DateADTGetDatum(high ? DATEVAL_NOEND : DATEVAL_NOBEGIN)
+                           : TimestampGetDatum(high ? DT_NOEND : DT_NOBEGIN),
+                      false);
+    if (span.low == -privacy::Span::nowhere)
+        span.low = Min(0, span.high - length);
+    return privacy::Span{span.low, span.low + length, 0};
+}
+
 // The ends of the range, and the multiples of a stretch between them. Of days all those that nothing else tells apart.
-static bool add_grid(const privacy::Span &span, Oid type, int64 stretch, Values *values) {
+static bool add_grid(const privacy::Span &all, Oid type, int64 stretch, int64 period, Values *values) {
     const bool days = getBaseType(type) == DATEOID;
+    const privacy::Span span = one_period(all, days, period, values);
+    values->stand_in = !days || stretch > USECS_PER_DAY || span.low != all.low || span.high != all.high;
     if (!span.bounded() || (stretch == 0 && !days) || (!days && !is_calendar_range(span)))
         return false;
     const auto low = static_cast<int64>(span.low), high = static_cast<int64>(span.high);
@@ -148,9 +172,11 @@ static bool add_grid(const privacy::Span &span, Oid type, int64 stretch, Values 
 static bool add_between_bounds(ColumnRanges *columns, Node *key, Var *column, Values *values) {
     const Oid type = getBaseType(column->vartype);
     const privacy::Span span = range_over_columns(as_node(column), columns).span;
-    return type == DATEOID || type == TIMESTAMPOID || type == TIMESTAMPTZOID
-               ? add_grid(span, type, query::stretch_of(key, column), values)
-               : add_whole_numbers(span, type, values);
+    if (!has_calendar(type))
+        return add_whole_numbers(span, type, values);
+    int64 period;
+    const int64 stretch = query::stretch_of(key, column, &period);
+    return add_grid(span, type, stretch, period, values);
 }
 
 bool column_values(ColumnRanges *columns, Node *key, Var *column, Values *values) {

@@ -14,6 +14,7 @@ struct Values {
     Datum *values;
     bool *nulls;
     bool too_many;
+    bool stand_in; // moments that stand for others, of which a condition may say something else
 };
 Values no_values(Oid type);
 void add_value(Values *values, Datum value, bool isnull);
@@ -23,5 +24,7 @@ bool add_whole_numbers(const privacy::Span &span, Oid type, Values *values, doub
 // Reads what is declared of a column: groups, or bounds of whole numbers, or of moments of which the key needs these. NULL is among them
 // where it may be. False: nothing, or too much.
 bool column_values(ColumnRanges *columns, Node *key, Var *column, Values *values);
+// Tells a date, or a moment.
+bool has_calendar(Oid type);
 
 } // namespace dp::rows

@@ -10,6 +10,7 @@
 #include "query/total_table.hpp"
 #include "rows/arrays.hpp"
 #include "rows/nodes.hpp"
+#include "rows/rising.hpp"
 
 namespace dp::rows {
 
@@ -218,11 +219,21 @@ static Node *below_cast(Node *node) {
 
 // ---- what conditions say -------------------------------------------------------------------------------------------
 
+// Goes to what an expression is made of, and to where that lies; null: there is no more.
+static Node *below(const Comparison &comparison, Node *expression, Span *span) {
+    Node *uncast = expression == comparison.expression ? below_cast(expression) : nullptr;
+    if (uncast == nullptr)
+        return below_part(expression, span);
+    *span = hull_of(comparison, true);
+    return uncast;
+}
+
 Span span_of(const Comparison &comparison, Node *expression) {
-    if (equal(comparison.expression, expression))
-        return hull_of(comparison, false);
-    Node *below = below_cast(comparison.expression);
-    return below != nullptr && equal(below, expression) ? hull_of(comparison, true) : Span{};
+    Span span = hull_of(comparison, false);
+    Node *part = comparison.expression;
+    while (part != nullptr && !equal(part, expression))
+        part = below(comparison, part, &span);
+    return part == nullptr ? Span{} : span;
 }
 
 // Where a condition that holds leaves an expression.
@@ -268,8 +279,9 @@ static void find_compared(Node *condition, Narrowed *narrowed) {
         for (auto *one : border::each<Node>(castNode(BoolExpr, condition)->args))
             find_compared(one, narrowed);
     } else if (read_comparison(condition, &comparison)) {
-        add_compared(narrowed, comparison.expression);
-        add_compared(narrowed, below_cast(comparison.expression));
+        Span span;
+        for (Node *part = comparison.expression; part != nullptr; part = below(comparison, part, &span))
+            add_compared(narrowed, part);
     }
 }
 

@@ -120,6 +120,7 @@ struct Product {
     List *columns;  // Var *
     Listed *values; // of each
     int64 size;
+    List *whole;      // Var *: columns of which all values are there
     List *conditions; // Node *, over it: where rows may be
 };
 
@@ -137,6 +138,7 @@ static bool add_column(Product *product, Var *column, const Values &values) {
         return false;
     product->values[list_length(product->columns)] = {values.n, values.values, values.nulls};
     product->columns = lappend(product->columns, column);
+    product->whole = values.stand_in ? product->whole : lappend(product->whole, column);
     product->size *= values.n;
     return product->size <= most_tried;
 }
@@ -226,15 +228,42 @@ static Node *steps_as_columns(Node *node, void *context) {
     return as_node(column);
 }
 
+// Whether a column has values that show all of what a list of expressions has together.
+static bool has_values(ColumnRanges *columns, List *shown, Var *column) {
+    Values values;
+    return !has_calendar(column->vartype) ||
+           (column_values(columns, as_node(shown), column, &values) && values.n <= most_derived);
+}
+
+// Returns conditions (folded) over dates and moments that are in the key, which together with it have values that these show: each is true
+// of all moments that one of these stands for, or of none.
+static List *conditions_beside(ColumnRanges *columns, Node *key) {
+    constexpr int most_conditions = 16;
+    List *found = NIL, *all = columns_of(key);
+    for (auto *condition : border::each<Node>(columns->narrowed == nullptr ? NIL : columns->narrowed->conjuncts)) {
+        List *used = columns_of(condition), *longer = lappend(list_concat_copy(list_make1(key), found), condition);
+        bool fits = used != NIL && list_difference(used, all) == NIL && list_length(found) < most_conditions;
+        bool any = false;
+        for (auto *column : border::each<Var>(used)) {
+            any = any || has_calendar(column->vartype);
+            fits = fits && is_of_value(condition, as_node(column)) && has_values(columns, longer, column);
+        }
+        if (any && fits)
+            found = lappend(found, condition);
+    }
+    return found;
+}
+
 // Returns the key over the product; null: it has too many values, or some that nobody knows. Of columns with more than `most` values steps
-// are taken.
-static Node *product_of(ColumnRanges *columns, Node *key, int most, Product *product) {
+// are taken. beside: conditions that the product shows as well.
+static Node *product_of(ColumnRanges *columns, Node *key, const List *beside, int most, Product *product) {
     List *all = columns_of(key);
-    *product = {NIL, zeroed<Listed>(list_length(all) + 1), 1, NIL};
+    *product = {NIL, zeroed<Listed>(list_length(all) + 1), 1, NIL, NIL};
+    Node *shown = as_node(list_concat_copy(list_make1(key), beside));
     Steps steps = {columns, NIL, NIL, product};
     for (auto *column : border::each<Var>(all)) {
         Values values;
-        if (!column_values(columns, key, column, &values) || values.n > most)
+        if (!column_values(columns, shown, column, &values) || values.n > most)
             steps.open = lappend(steps.open, column);
     }
     Node *expression = steps_as_columns(key, &steps);
@@ -243,7 +272,7 @@ static Node *product_of(ColumnRanges *columns, Node *key, int most, Product *pro
     for (auto *column : border::each<Var>(columns_of(expression))) {
         Values values;
         if (column->varno != step_varno &&
-            (!column_values(columns, key, column, &values) || !add_column(product, column, values)))
+            (!column_values(columns, shown, column, &values) || !add_column(product, column, values)))
             return nullptr;
     }
     return expression;
@@ -292,31 +321,21 @@ static Node *over_product(Node *node, const Product *product) {
 }
 
 // Some moments stand for others, of which a condition may say something else: only bounds are narrowed by it.
-static bool has_all_values(const Var *column, const Listed &values) {
-    const Oid type = getBaseType(column->vartype);
-    if (type != DATEOID)
-        return type != TIMESTAMPOID && type != TIMESTAMPTZOID;
-    for (int i = 1; i < values.n; i++)
-        if (!values.nulls[i] && DatumGetDateADT(values.values[i]) - DatumGetDateADT(values.values[i - 1]) > 1)
-            return false;
-    return true;
-}
-
-static List *conditions_of_product(const Question *question, const Product *product) {
-    List *columns = NIL, *conditions = NIL;
-    ListCell *cell;
-    foreach (cell, product->columns)
-        if (has_all_values(lfirst_node(Var, cell), product->values[foreach_current_index(cell)]))
-            columns = lappend(columns, lfirst(cell));
-    for (auto *one : border::each<Node>(conditions_over(question, columns)))
+static List *conditions_of_product(const Question *question, const Product *product, const List *beside,
+                                   query::RowCost *cost) {
+    List *conditions = NIL;
+    for (auto *one : border::each<Node>(conditions_over(question, product->whole)))
         conditions = lappend(conditions, over_product(one, product));
+    for (auto *one : border::each<Node>(
+             list_difference(columns_of(as_node(const_cast<List *>(beside))), product->columns) == NIL ? beside : NIL))
+        conditions = lappend(conditions, over_product(query::make_total(another(one), nullptr, cost), product));
     return conditions;
 }
 
 // The keys over the product, total; null where that takes too long. With steps in them they are made of what they were folded to.
-static List *keys_over(ColumnRanges *columns, const Question *question, List *numbers, List *folded, int most,
-                       Product *product) {
-    auto *over = reinterpret_cast<List *>(product_of(columns, as_node(folded), most, product));
+static List *keys_over(ColumnRanges *columns, const Question *question, List *numbers, List *folded, const List *beside,
+                       int most, Product *product) {
+    auto *over = reinterpret_cast<List *>(product_of(columns, as_node(folded), beside, most, product));
     if (over == NIL)
         return NIL;
     List *keys = NIL;
@@ -334,19 +353,24 @@ static List *keys_over(ColumnRanges *columns, const Question *question, List *nu
         return NIL;
     columns->tried += time;
     // Where they would take too long the list stays longer.
-    const double tests = static_cast<double>(product->size) * query::time_of_group(question->where_cost);
+    query::RowCost tested = question->where_cost;
+    List *conditions = conditions_of_product(question, product, beside, &tested);
+    const double tests = static_cast<double>(product->size) * query::time_of_group(tested);
     if (columns->tried + tests <= query::longest_derivation) {
         columns->tried += tests;
-        product->conditions = conditions_of_product(question, product);
+        product->conditions = conditions;
     }
     return keys;
 }
 
-// Every value of a column is tried, which knows best what conditions leave. Where that takes too long steps are.
+// Every value of a column is tried, which knows best what conditions leave. Where that takes too long fewer are, and then steps.
 static List *keys_over_product(ColumnRanges *columns, const Question *question, List *numbers, List *folded,
                                Product *product) {
-    List *keys = keys_over(columns, question, numbers, folded, most_tried, product);
-    return keys != NIL ? keys : keys_over(columns, question, numbers, folded, most_derived, product);
+    const List *beside = conditions_beside(columns, reinterpret_cast<Node *>(folded));
+    List *keys = beside == NIL ? NIL : keys_over(columns, question, numbers, folded, beside, most_tried, product);
+    if (keys == NIL)
+        keys = keys_over(columns, question, numbers, folded, NIL, most_tried, product);
+    return keys != NIL ? keys : keys_over(columns, question, numbers, folded, NIL, most_derived, product);
 }
 
 static bool add_image(ColumnRanges *columns, const Question *question, int key, Node *folded, Values *values) {

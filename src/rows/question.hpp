@@ -140,6 +140,7 @@ struct Question {
     AttrNumber
         undeclared; // a column of a table: the first key whose groups nobody declared, when thresholded; 0: an expression
     int undeclared_key; // its number; -1: together they have too many
+    bool has_ends; // of it: its columns lie between bounds, and have too many values there
     const char *beyond; // text_of_beyond(), of rows/narrowed
     KeyDomain *domains; // per key, when not thresholded
     int ngroups;        // of the answer: 1 without keys; 0 when thresholded

@@ -178,6 +178,13 @@ static void choose_tuples(const catalog::Reading &reading, Question *question, C
         question->ngroups = too_many_groups;
 }
 
+static bool has_ends(ColumnRanges *columns, Node *key) {
+    for (auto *column : border::each<Node>(pull_var_clause(key, 0)))
+        if (!range_over_columns(column, columns).span.bounded())
+            return false;
+    return true;
+}
+
 static void read_groups(const catalog::Reading &reading, Question *question, ColumnRanges *columns,
                         const List *folded) {
     int nkeys = question->leaf->nkeys;
@@ -187,8 +194,11 @@ static void read_groups(const catalog::Reading &reading, Question *question, Col
     question->domains = zeroed<KeyDomain>(nkeys + 1);
     int64 ngroups = 1;
     for (int i = 0; i < nkeys; i++) {
-        if (!read_domain(reading, question, i, columns, static_cast<Node *>(list_nth(folded, i))))
+        auto *key = static_cast<Node *>(list_nth(folded, i));
+        if (!read_domain(reading, question, i, columns, key)) {
+            question->has_ends = has_ends(columns, key);
             return discover_groups(question, i);
+        }
         derived = derived || question->domains[i].derived;
         if (pg_mul_s64_overflow(ngroups, question->domains[i].count, &ngroups) || ngroups > most)
             ngroups = most + 1;

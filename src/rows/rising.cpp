@@ -1,5 +1,7 @@
 #include "rows/rising.hpp"
 
+#include <cmath>
+
 #include "rows/compared.hpp"
 #include "rows/sums.hpp"
 
@@ -140,6 +142,94 @@ static bool rises_as_number(Node *node, const Call &call) {
     return strcmp(name, "+") == 0 || (strcmp(name, "-") == 0 && call.place == 0) ||
            (strcmp(name, "*") == 0 && positive) || (strcmp(name, "/") == 0 && call.place == 0 && positive);
 }
+
+// ---- where they begin ----------------------------------------------------------------------------------------------
+
+using privacy::Span;
+
+constexpr double day = 86400e6; // microseconds
+
+static Span wider(const Span &span, double below, double above) {
+    return Span{span.low - below, span.high + above, span.decimals};
+}
+
+// Bounds days by their years. No ends: beyond what a calendar has.
+static Span days_of_years(const Span &years) {
+    constexpr double first = 1, last = 3000;
+    const auto begin = [](double year) { return date2j(static_cast<int>(year), 1, 1) - POSTGRES_EPOCH_JDATE; };
+    const double from = std::ceil(years.low), to = std::floor(years.high);
+    return Span{from >= first && from <= last ? begin(from) : -Span::nowhere,
+                to >= first && to <= last ? begin(to + 1) - 1 : Span::nowhere, 0};
+}
+
+static Span moments_of_days(const Span &days) {
+    return Span{days.low * day, days.high * day + day - 1, 0};
+}
+
+// The longest period that date_trunc() gives the beginning of; 0: of no kind that is known here.
+static double longest_period(const char *unit) {
+    static const struct {
+        const char *name;
+        double days;
+    } periods[] = {{"hour", 1},     {"day", 1},    {"week", 7},      {"month", 31},
+                   {"quarter", 92}, {"year", 366}, {"decade", 3660}, {"century", 36600}};
+    for (const auto &period : periods)
+        if (pg_strcasecmp(unit, period.name) == 0)
+            return period.days * day;
+    return 0;
+}
+
+static bool is_year(const Call &call) {
+    return call.place == 1 && pg_strcasecmp(call.word(0), "year") == 0;
+}
+
+Node *below_part(Node *part, Span *span) {
+    Call call;
+    if (!IsA(part, FuncExpr) || !read_call(part, &call))
+        return nullptr;
+    const double zone = exprType(call.argument()) == TIMESTAMPTZOID ? day : 0;
+    switch (call.function) {
+    case F_DATE_TIMESTAMP:
+    case F_DATE_TIMESTAMPTZ:
+        *span = wider(moments_of_days(*span), zone, zone);
+        return bare(call.argument());
+    case F_TIMEZONE_TEXT_TIMESTAMP:
+    case F_TIMEZONE_TEXT_TIMESTAMPTZ:
+    case F_TIMESTAMP_TIMESTAMPTZ:
+    case F_TIMESTAMPTZ_TIMESTAMP:
+        *span = wider(*span, day, day);
+        return bare(call.argument());
+    case F_DATE_TRUNC_TEXT_TIMESTAMP:
+    case F_DATE_TRUNC_TEXT_TIMESTAMPTZ:
+    case F_DATE_TRUNC_TEXT_TIMESTAMPTZ_TEXT:
+        if (call.place != 1 || longest_period(call.word(0)) == 0)
+            return nullptr;
+        *span = wider(*span, zone, longest_period(call.word(0)) + zone);
+        return bare(call.argument());
+    case F_INT2_NUMERIC:
+    case F_INT4_NUMERIC:
+    case F_INT8_NUMERIC:
+    case F_INT2_FLOAT8:
+    case F_INT4_FLOAT8:
+    case F_INT8_FLOAT8:
+        *span = wider(*span, 0.5, 0.5);
+        return bare(call.argument());
+    case F_EXTRACT_TEXT_DATE:
+    case F_DATE_PART_TEXT_DATE:
+        *span = is_year(call) ? days_of_years(*span) : Span{};
+        return is_year(call) ? bare(call.argument()) : nullptr;
+    case F_EXTRACT_TEXT_TIMESTAMP:
+    case F_DATE_PART_TEXT_TIMESTAMP:
+    case F_EXTRACT_TEXT_TIMESTAMPTZ:
+    case F_DATE_PART_TEXT_TIMESTAMPTZ:
+        *span = is_year(call) ? wider(moments_of_days(days_of_years(*span)), zone, zone) : Span{};
+        return is_year(call) ? bare(call.argument()) : nullptr;
+    default:
+        return nullptr;
+    }
+}
+
+// ---- together ------------------------------------------------------------------------------------------------------
 
 bool is_rising(Node *expression, const Var *column) {
     check_stack_depth();

@@ -95,8 +95,9 @@ static const char *own_remedy(const Question *question) {
         return key < 0 ? psprintf("The keys have more than %d groups together: leave fewer by WHERE. ", max_coordinates)
                        : "";
     if (const char *part = bounded_part(question, key))
-        return psprintf("Bound it: WHERE %s BETWEEN LOW AND HIGH; or name the groups: WHERE %s IN (VALUE, ...). ", part,
-                        named);
+        return psprintf("%s WHERE %s BETWEEN LOW AND HIGH; or name the groups: WHERE %s IN (VALUE, ...). ",
+                        question->has_ends ? "Between its bounds there are too many groups: leave fewer by" : "Bound it:",
+                        part, named);
     const Oid type = getBaseType(question->leaf->keys[key].type);
     const char *part = !IsA(question->leaf->keys[key].expression, Var)                ? nullptr
                        : is_moment(type)                                              ? "date_trunc('month', %s)"
@@ -161,8 +162,9 @@ const char *groups_remedy(const Question *question, bool delta) {
     if (const Question *below = shown_below(question))
         return remedy_of_column(question, below, or_delta);
     const char *own = own_remedy(question);
-    return psprintf("%s%s bounds or groups of the columns in it, or a generated column with declared groups%s.", own,
-                    remedy_of_others(own, asks ? "Ask the controller for" : "Declare"), or_delta);
+    return psprintf("%s%s %sa generated column with declared groups%s.", own,
+                    remedy_of_others(own, asks ? "Ask the controller for" : "Declare"),
+                    question->has_ends ? "" : "bounds or groups of the columns in it, or ", or_delta);
 }
 
 } // namespace dp::rows

@@ -48,6 +48,11 @@ COLUMNS = {
     "rate": ("numeric(5, 1)", "SELECT i / 10.0 FROM generate_series(0, 500) i", "dp_set_bounds('t', 'rate', 0, 50)"),
     "built": ("date", "SELECT d::date FROM generate_series(timestamp '1850-06-01', '2005-02-01', '1 day') d",
               "dp_set_bounds('t', 'built', '1850-06-01', '2005-02-01')"),
+    "logged": ("timestamp NOT NULL", "generate_series(timestamp '2014-12-30 22:30', '2024-12-31 21:00', '30 min')",
+               "dp_set_bounds('t', 'logged', timestamp '2014-12-30 22:30', timestamp '2024-12-31 21:00')"),
+    # No bounds are declared of it: all weekdays of all days of a year, all minutes of a week, and all half hours of some months.
+    "paid": ("timestamptz", "SELECT * FROM (SELECT generate_series(timestamptz '1995-01-01 00:00', '2036-01-01', '25 hours') UNION SELECT generate_series(timestamptz '2021-05-01', '2021-05-08', '1 min')"
+             " UNION SELECT generate_series(timestamptz '2023-12-30', '2025-01-03', '30 min') UNION VALUES (timestamptz '-infinity'), ('infinity')) x", ""),
 }
 
 # Name; keys; condition. The columns that are named make the grid.
@@ -114,6 +119,22 @@ KINDS = (
     ("thresholds out of order", "width_bucket(age, ARRAY[65, 18])", ""), ("thresholds of what has few values", "width_bucket(steps::numeric, ARRAY[0.5, 0.7, 3])", ""),
     ("product of whole numbers", "age * age * age > 5", ""),
     ("width_bucket of coalesce", "width_bucket(coalesce(fee, 0), -2.5, 120, 4)", ""), ("width_bucket of a shifted number", "width_bucket(hits + 1, -60000, 90000, 3)", ""), ("thresholds of coalesce", "width_bucket(coalesce(fee, 0), ARRAY[5, 20])", ""),
+    ("hour of many days, as an integer", "extract(hour FROM seen)::int", ""), ("hour and one", "extract(hour FROM seen) + 1", ""), ("hour of many days, as a text", "extract(hour FROM seen)::text", ""),
+    ("quarter of a day", "extract(hour FROM seen)::int / 6", ""), ("floor of a quarter of a day", "floor(extract(hour FROM seen) / 6)", ""), ("hour by to_char", "to_char(seen, 'HH24')", ""),
+    ("hour by a clock", "extract(hour FROM seen AT TIME ZONE 'Australia/Lord_Howe')::int", ""), ("hour of ten years", "to_char(logged, 'HH24')", ""), ("weekday and hour of ten years", "to_char(logged, 'Dy HH24')", ""),
+    ("month of ten years", "extract(month FROM logged)::int", ""), ("weekday of ten years, and weekday", "extract(isodow FROM logged)::int, to_char(logged, 'Dy')", ""), ("day of ten years", "to_char(logged, 'DDD')", ""),
+    ("month of anything", "extract(month FROM paid)::int", ""), ("week of anything", "extract(week FROM paid)::text", ""), ("hour of anything", "to_char(paid, 'HH12')", ""),
+    ("minute of anything", "extract(minute FROM paid)::int", ""), ("day of anything", "to_char(paid, 'DD Mon')", ""), ("weekday of a day of anything", "to_char(paid, 'DD Dy')", ""),
+    ("WHERE on the hour", "extract(hour FROM seen)::int", "extract(hour FROM seen)::int BETWEEN 9 AND 17"), ("WHERE on the hour by another form", "to_char(seen, 'HH24')", "extract(hour FROM seen) < 5"),
+    ("WHERE on days of a moment", "date_trunc('month', seen)", "seen::date >= '2024-10-01'"), ("WHERE on years of a moment", "date_trunc('month', seen)", "date_trunc('year', seen)::date = '2024-01-01'"),
+    ("WHERE on the year of a moment", "date_trunc('week', seen)", "extract(year FROM seen) = 2024"), ("WHERE on days or years", "date_trunc('month', logged)", "logged::date >= '2024-10-01' OR extract(year FROM logged)::int = 2016"),
+    ("WHERE on days of ten years", "to_char(logged, 'DD Mon')", "logged::date = '2020-02-29' OR logged::date BETWEEN '2017-03-01' AND '2017-03-03'"), ("WHERE on months of two years", "to_char(seen, 'Mon ') || sure", "extract(month FROM seen) < 4 OR sure"),
+    ("WHERE bounds the days", "date_trunc('month', paid)", "paid::date >= '2024-10-01' AND paid::date < '2024-12-01'"), ("WHERE bounds the year", "date_trunc('quarter', paid)", "date_trunc('year', paid)::date = '2024-01-01'"),
+    ("WHERE bounds the year of a moment", "date_trunc('week', paid)", "extract(year FROM paid) = 2024"), ("WHERE bounds the year of a clock", "date_trunc('month', paid AT TIME ZONE 'Asia/Tokyo')", "extract(year FROM paid AT TIME ZONE 'Asia/Tokyo') = 2024"),
+    ("quarter of an hour", "extract(hour FROM left_at) * 4 + floor(extract(minute FROM left_at) / 15)", ""),
+    ("month by the clock of a zone", "date_trunc('month', seen, 'Asia/Tokyo')", ""), ("day by the clock of a zone", "date_trunc('day', left_at, 'America/St_Johns')", ""),
+    ("WHERE on a month by the clock of a zone", "date_trunc('month', paid, 'Asia/Tokyo')", "date_trunc('year', paid, 'Asia/Tokyo') = timestamptz '2024-01-01 00:00+09'"),
+    ("WHERE on another clock", "date_trunc('month', seen, 'Asia/Tokyo')", "extract(hour FROM seen) < 3"),
     ("weekday and hour", "extract(isodow FROM came), extract(hour FROM came)", ""), ("month and year of a moment", "extract(year FROM seen), extract(month FROM seen)", ""),
 )
 
@@ -139,10 +160,10 @@ BOTH = (
 REFUSED = (
     "came", "extract(epoch FROM came)", "extract(julian FROM came)", "extract(second FROM came)", "date_trunc('second', came)", "to_char(came, 'HH24:MI:SS')", "came + interval '1 hour'",
     "came + interval '1 month'", "to_char(came + interval '1 month', 'MM')", "came::date::text || (came + interval '1 hour')::date::text",
-    "extract(hour FROM left_at) * 4 + floor(extract(minute FROM left_at) / 15)", "date_trunc('day', came)::date - date_bin('7 hours', came, timestamp '2025-01-01')::date", "to_char(left_at, 'DD') || to_char(left_at AT TIME ZONE 'Asia/Tokyo', 'DD')",
+    "date_trunc('day', came)::date - date_bin('7 hours', came, timestamp '2025-01-01')::date", "to_char(left_at, 'DD') || to_char(left_at AT TIME ZONE 'Asia/Tokyo', 'DD')",
     "fee", "floor(fee / 5) || ' ' || floor(fee / 7)", "floor(fee / 5) + fee", "fee * fee", "floor(fee * 1000)", "floor(rate * 50)", "floor(fee - fee / 2)", "round(fee, 1)", "hits", "hits * 2", "weight * 2",
     "width_bucket(fee, ARRAY[10, 5])", "width_bucket(fee, ARRAY[5, 5, 10])", "width_bucket(fee, ARRAY[5.001, 5.002, 7])", "width_bucket(fee, ARRAY[5, 7]) * fee",
-    "floor(hits * 0.5) * 3", "date_bin('1 hour', left_at AT TIME ZONE 'Europe/Berlin', timestamp '2025-01-01')", "built", "to_char(came, 'DD') || came::text",
+    "floor(hits * 0.5) * 3", "date_bin('1 hour', left_at AT TIME ZONE 'Europe/Berlin', timestamp '2025-01-01')", "built", "to_char(came, 'DD') || came::text", "to_char(date_trunc('day', left_at, 'Asia/Tokyo'), 'DD') || left_at::date",
 )
 
 
@@ -158,7 +179,7 @@ def prepare():
     owner = Connection(dbname=DATABASE)
     owner.must("CREATE EXTENSION dp_rdr; CREATE TYPE mood AS ENUM ('low', 'fair', 'high')")
     owner.must(f"CREATE TABLE t ({', '.join(f'{name} {type_}' for name, (type_, _, _) in COLUMNS.items())})")
-    owner.must("INSERT INTO t VALUES (40, NULL, 12.5, 1, 'icu', 'f', 'low', true, NULL, '2000-05-05', '2025-02-02 12:00', '2025-04-01 UTC', NULL, 7, 12, 3, NULL)")
+    owner.must("INSERT INTO t VALUES (40, NULL, 12.5, 1, 'icu', 'f', 'low', true, NULL, '2000-05-05', '2025-02-02 12:00', '2025-04-01 UTC', NULL, 7, 12, 3, NULL, '2020-01-01', NULL)")
     owner.must("SELECT dp_protect('t', 't_dp')")
     for _, _, declared in COLUMNS.values():
         owner.must(f"SELECT {declared}" if declared else "SELECT")

@@ -2,7 +2,7 @@
 """Days and hours of moments with a time zone (doc/formulas.md, 8.11), in all zones that the server knows, where their clocks are turned.
 
 First by arithmetic, over all turns: no day since 1900 lies between two multiples of 12 hours of UTC, no hour since 1970 between two of 15
-minutes. Then through the server, at a turn of each zone: the groups that are listed are those that the minutes around the turn have.
+minutes; and what one turn leaves out no other does within two weeks, so that two days have all hours and two weeks all weekdays. Then through the server, at a turn of each zone: the groups that are listed are those that the minutes around the turn have.
 """
 import pathlib
 import struct
@@ -54,6 +54,12 @@ def is_odd(turn):
     return (after - before) % HOUR != 0 or (moment + before) % HOUR != 0
 
 
+def leave_out_twice(all_turns):
+    """Turns forward that come within two weeks of the one before, or leave out more than a day."""
+    forward = [turn for turn in all_turns if turn[2] > turn[1]]
+    return [turn for before, turn in zip([(-10 ** 10, 0, 0)] + forward, forward) if turn[0] - before[0] < 14 * DAY or turn[2] - turn[1] > DAY]
+
+
 def chosen(all_turns):
     late = [turn for turn in all_turns if SINCE_1970 < turn[0] < UNTIL_2037]
     return ([turn for turn in late if is_odd(turn)] or late)[-1:]
@@ -74,7 +80,7 @@ def main():
     owner, analyst = prepare()
     owner.must("CREATE TABLE z (at timestamptz NOT NULL); SELECT dp_protect('z', 'z_dp'); SELECT dp_set_odometer('z', 'none')")
     owner.must(f"SELECT dp_grant('z_dp', '{ROLE}', tau => 0, candidates => '{{0.001}}', epsilon_max => 0.001)")
-    tap, seen, days, hours, lists, count = Tap(), set(), [], [], [], 0
+    tap, seen, days, hours, lists, twice, count = Tap(), set(), [], [], [], [], 0
     for (zone,) in owner.must("SELECT name FROM pg_timezone_names WHERE name !~ '^(posix|right)' ORDER BY 1"):
         path = ZONEINFO / zone
         data = path.read_bytes() if path.is_file() else b""
@@ -85,12 +91,14 @@ def main():
         count += len(all_turns)
         days += [f"{zone} {turn}" for turn in all_turns if missed(turn, DAY, 12 * HOUR)]
         hours += [f"{zone} {turn}" for turn in all_turns if turn[0] > SINCE_1970 and missed(turn, HOUR, 15 * MINUTE)]
+        twice += [f"{zone} {turn}" for turn in leave_out_twice([turn for turn in all_turns if turn[0] > SINCE_1970])]
         for turn in chosen(all_turns):
             lists += lists_differ(owner, analyst, zone, turn)
     print(f"# {len(seen)} zones, {count} turns of their clocks")
     tap.report("there are zones", [] if len(seen) > 200 else [f"{len(seen)}"])
     tap.report("each day since 1900 has a multiple of 12 hours", days)
     tap.report("each hour since 1970 has a multiple of 15 minutes", hours)
+    tap.report("no two turns since 1970 leave out an hour within two weeks, or one a day and more", twice)
     tap.report("hours and days around a turn are those that minutes have", lists)
     print(f"1..{tap.count}")
     return 1 if tap.failed else 0
