@@ -63,7 +63,7 @@ Limits or_as_set(Limits limits) {
 // ---- counting units ------------------------------------------------------------------------------------------------
 
 static bool add_column(Node *node, List **columns) {
-    node = without_relabelings(node);
+    node = without_equal_relabelings(node);
     if (!IsA(node, Var) || castNode(Var, node)->varattno <= 0 || castNode(Var, node)->varlevelsup != 0)
         return false;
     *columns = list_append_unique_int(*columns, column_number(castNode(Var, node)));
@@ -74,7 +74,7 @@ List *counted_columns(const Aggref *call) {
     if (call->aggfnoid != F_COUNT_ANY || call->aggdistinct == NIL || list_length(call->args) != 1)
         return NIL;
     List *columns = NIL;
-    Node *argument = without_relabelings(reinterpret_cast<Node *>(linitial_node(TargetEntry, call->args)->expr));
+    Node *argument = without_equal_relabelings(reinterpret_cast<Node *>(linitial_node(TargetEntry, call->args)->expr));
     if (!IsA(argument, RowExpr))
         return add_column(argument, &columns) ? columns : NIL;
     for (auto *part : border::each<Node>(castNode(RowExpr, argument)->args))
@@ -163,7 +163,7 @@ bool is_table_column(const Leaf *leaf, Node *node) {
 }
 
 Var *argument_column(const Leaf *leaf, Node *argument) {
-    argument = without_relabelings(argument);
+    argument = without_equal_relabelings(argument);
     return is_table_column(leaf, argument) ? castNode(Var, argument) : nullptr;
 }
 

@@ -13,7 +13,7 @@ namespace dp::query {
 // ---- equalities ----------------------------------------------------------------------------------------------------
 
 static const Var *plain_column(const Leaf *leaf, Node *node) {
-    node = without_relabelings(node);
+    node = without_equal_relabelings(node);
     if (!IsA(node, Var) || castNode(Var, node)->varattno <= 0)
         return nullptr;
     return source_of(leaf, castNode(Var, node)->varno) == nullptr ? nullptr : castNode(Var, node);
@@ -23,14 +23,15 @@ static Oid family_of(const Var *column) {
     return lookup_type_cache(column->vartype, TYPECACHE_BTREE_OPFAMILY)->btree_opf;
 }
 
-// Under a relabeling the operator may be another type's: then it must be of that type's family, in which texts are equal that are.
+// The operator tells values apart as the columns' types do.
 static bool is_equality(const OpExpr *call, const Var *left, const Var *right) {
     const Oid family = family_of(left);
     return OidIsValid(family) && family == family_of(right) &&
            get_op_opfamily_strategy(call->opno, family) == BTEqualStrategyNumber;
 }
 
-// The column of a public source that a comparison is of, below a cast that keeps different values apart; null: it is of another.
+// The column of a public source that a comparison is of, below casts that keep different values apart; null: it is of another, or below
+// a cast behind which different values may be equal, so that a key of the column is none of the comparison.
 static const Var *public_column(const Leaf *leaf, Node *node) {
     static const Oid casts[] = {F_INT4_INT2,    F_INT8_INT2,   F_INT8_INT4,   F_NUMERIC_INT2,  F_NUMERIC_INT4,
                                 F_NUMERIC_INT8, F_FLOAT8_INT2, F_FLOAT8_INT4, F_TIMESTAMP_DATE};

@@ -12,6 +12,11 @@ inline Node *without_relabelings(Node *node) {
     return node;
 }
 
+// Whether a cast that changes nothing but the type keeps equal values equal and others different: not so text::bpchar.
+bool keeps_equality(const RelabelType *cast);
+// Returns what stands below such casts.
+Node *without_equal_relabelings(Node *node);
+
 // Returns what stands below COLLATE and such casts.
 inline Node *without_labels(Node *node) {
     for (node = without_relabelings(node); node != nullptr && IsA(node, CollateExpr); node = without_relabelings(node))

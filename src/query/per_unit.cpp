@@ -49,7 +49,8 @@ static Column find_below(const Level *level, const RangeTblEntry *entry, AttrNum
 
 static Column find_column(const Level *level, Node *node) {
     check_stack_depth();
-    node = without_relabelings(node);
+    CHECK_FOR_INTERRUPTS();
+    node = without_equal_relabelings(node);
     if (node == nullptr || !IsA(node, Var))
         return Column{};
     auto *var = castNode(Var, node);
@@ -127,7 +128,7 @@ void check_per_unit(const Query *below, ParseState *source) {
 }
 
 static const Var *plain_column(Node *node) {
-    node = without_relabelings(node);
+    node = without_equal_relabelings(node);
     return IsA(node, Var) && castNode(Var, node)->varattno > 0 ? castNode(Var, node) : nullptr;
 }
 

@@ -677,8 +677,10 @@ static Range range_of_node(Node *node, const Walk *with) {
         auto *constant = castNode(Const, node);
         return Range{constant->constisnull ? Span{} : span_of_constant(constant), constant->constisnull};
     }
-    case T_RelabelType:
-        return walk(reinterpret_cast<Node *>(castNode(RelabelType, node)->arg), with);
+    case T_RelabelType: {
+        const Range below = walk(reinterpret_cast<Node *>(castNode(RelabelType, node)->arg), with);
+        return Range{keeps_equality(castNode(RelabelType, node)) ? below.span : Span{}, below.nullable};
+    }
     case T_CollateExpr:
         return walk(reinterpret_cast<Node *>(castNode(CollateExpr, node)->arg), with);
     case T_FuncExpr: {

@@ -7,6 +7,7 @@
 #include "border/versions.hpp"
 #include "border/walk.hpp"
 #include "query/constants.hpp"
+#include "query/make.hpp"
 #include "query/total_table.hpp"
 #include "rows/arrays.hpp"
 #include "rows/nodes.hpp"
@@ -33,8 +34,8 @@ List *conjuncts_of(Node *condition) {
 
 Node *bare(Node *node) {
     for (;;) {
-        if (IsA(node, RelabelType))
-            node = as_node(castNode(RelabelType, node)->arg);
+        if (Node *below = query::without_equal_relabelings(node); below != node)
+            node = below;
         else if (Node *unlimited = query::without_limit(node); unlimited != node)
             node = unlimited;
         else

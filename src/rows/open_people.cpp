@@ -4,6 +4,10 @@
 
 namespace dp::rows {
 
+static Oid order_of(Node *value) {
+    return lookup_type_cache(exprType(value), TYPECACHE_BTREE_OPFAMILY)->btree_opf;
+}
+
 // Returns the path of the table that it is: by the columns of the unit that it shows, under the names that they have there.
 static catalog::UnitPath *path_of_people(const Question *people) {
     auto *path = array_of<catalog::UnitPath>(1);
@@ -11,8 +15,12 @@ static catalog::UnitPath *path_of_people(const Question *people) {
     path->relation = InvalidOid;
     path->parent = nullptr;
     path->columns = array_of<AttrNumber>(path->ncolumns);
-    for (int i = 0; i < path->ncolumns; i++)
+    for (int i = 0; i < path->ncolumns; i++) {
         path->columns[i] = static_cast<AttrNumber>(list_nth_int(people->leaf->per_unit->unit, i));
+        if (path->columns[i] <= people->leaf->nkeys &&
+            order_of(people->keys[path->columns[i] - 1]) != order_of(static_cast<Node *>(list_nth(people->units->values, i))))
+            elog(ERROR, "a column of a sub-SELECT is taken for one of the unit");
+    }
     path->keyed = people->per_unit->grouped == NIL;
     path->max_rows = path->keyed ? 1 : people->per_unit->max_rows;
     path->max_groups = path->max_rows_per_group = 0;
