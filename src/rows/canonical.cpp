@@ -213,6 +213,10 @@ bool has_spelling(Oid type) {
     return spelling_of(type) != Spelling::unknown;
 }
 
+bool has_one_spelling(Oid type) {
+    return spelling_of(type) == Spelling::same || spelling_of(type) == Spelling::bounded;
+}
+
 bool has_canonical(const query::Key &spec) {
     return has_spelling(spec.type) && (!OidIsValid(spec.collation) || get_collation_isdeterministic(spec.collation));
 }

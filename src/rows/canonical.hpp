@@ -26,6 +26,8 @@ Node *canonical_node(Node *value, int32 typmod);
 
 // A value in its one spelling, as rows' keys have it. isnull: it is longer than any key. has_spelling: the type has one.
 bool has_spelling(Oid type);
+// Whether all values of a type are in theirs.
+bool has_one_spelling(Oid type);
 // Whether canonical_key takes it: equal keys get equal bytes.
 bool has_canonical(const query::Key &spec);
 Datum canonical_value(Oid type, int32 typmod, Datum value, bool *isnull);

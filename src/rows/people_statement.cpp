@@ -18,14 +18,29 @@ DP_FUNCTION(dp_only_value_step) {
     return PG_GETARG_DATUM(0);
 }
 
-static Node *only_value(const Var *column) {
-    Aggref *call = make_aggregate(internal_function("only_value", {ANYELEMENTOID}), column->vartype,
-                                  list_make1(copyObject(const_cast<Var *>(column))), nullptr);
-    call->aggcollid = column->varcollid;
+static Node *only_value(Node *value) {
+    Aggref *call = make_aggregate(internal_function("only_value", {ANYELEMENTOID}), exprType(value), list_make1(value), nullptr);
+    call->aggcollid = exprCollation(value);
     return as_node(call);
 }
 
-// In one spelling: of equal values in several the one that a plan meets first would stand above.
+// All below is in one spelling: of equal values in several the one that a plan meets first would stand above.
+static Node *in_one_spelling(Node *value) {
+    return has_one_spelling(exprType(value)) ? another(value) : canonical_node(another(value), exprTypmod(value));
+}
+
+// A column of the unit is equal in all rows. Any other one is of one row (rows/unit_rows), and stays as it is.
+static Node *carried_value(const Question *question, Node *column) {
+    return only_value(list_member(question->per_unit->of_unit, column) ? in_one_spelling(column) : another(column));
+}
+
+static List *values_of_unit(const Question *question) {
+    List *values = NIL;
+    for (auto *value : border::each<Node>(question->units->values))
+        values = lappend(values, in_one_spelling(value));
+    return values;
+}
+
 static List *canonical_keys(const Question *question) {
     List *keys = NIL;
     for (auto *key : border::each<Node>(question->per_unit->grouped)) {
@@ -39,14 +54,14 @@ static Query *select_per_unit(const Question *question, List **values) {
     Query *query = select_from_sources(question, question->where);
     for (auto *one : border::each<Node>(question->per_unit->columns))
         add_target(query, another(one));
-    for (auto *one : border::each<Var>(question->per_unit->carried))
-        add_target(query, only_value(one));
+    for (auto *one : border::each<Node>(question->per_unit->carried))
+        add_target(query, carried_value(question, one));
     group_by(query, canonical_keys(question), true);
     *values = NIL;
     const int before = list_length(query->targetList);
     for (auto *value : border::each<Node>(question->units->values))
         *values = lappend(*values, column_like(value, query::unit_varno, before + list_length(*values) + 1));
-    group_by(query, question->units->values, true);
+    group_by(query, values_of_unit(question), true);
     return query;
 }
 

@@ -290,9 +290,13 @@ void resolve_per_unit(ColumnRanges *columns, Question *question, query::RowCost 
         resolved.filter = query::make_total(as_node(copyObject(resolved.call->aggfilter)), nullptr, cost);
         own->columns = lappend(own->columns, resolve_aggregate(resolved));
     }
-    for (auto *column : border::each<Var>(leaf->carried))
-        if (!is_grouped(question, column))
-            own->carried = lappend(own->carried, map_to_tables(as_node(column), question));
+    for (auto *column : border::each<Var>(leaf->carried)) {
+        if (is_grouped(question, column))
+            continue;
+        own->carried = lappend(own->carried, map_to_tables(as_node(column), question));
+        if (is_of_unit(question->leaf, column))
+            own->of_unit = lappend(own->of_unit, llast(own->carried));
+    }
     for (auto *key : border::each<Node>(own->grouped_keys))
         own->grouped = lappend(own->grouped, map_to_tables(query::make_total(another(key), nullptr, cost), question));
     own->where = map_to_tables(query::make_total(another(leaf->where), nullptr, cost), question);
