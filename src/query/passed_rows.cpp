@@ -10,6 +10,26 @@
 
 namespace dp::query {
 
+static int number_of(const Query *query, const RangeTblEntry *entry) {
+    int number = 1;
+    while (rt_fetch(number, query->rtable) != entry)
+        number++;
+    return number;
+}
+
+// Copies an entry to where it is the only one of a query, whose outer levels from `outermost` on are further away. The conditions of row
+// security name its own columns.
+static RangeTblEntry *moved_entry(const Query *query, const RangeTblEntry *entry, int further, int outermost) {
+    auto *own = copyObject(const_cast<RangeTblEntry *>(entry));
+    auto *security = reinterpret_cast<Node *>(own->securityQuals);
+    own->securityQuals = NIL;
+    IncrementVarSublevelsUp_rtable(list_make1(own), further, outermost);
+    ChangeVarNodes(security, number_of(query, entry), 1, 0);
+    IncrementVarSublevelsUp(security, further, Max(outermost, 1));
+    own->securityQuals = reinterpret_cast<List *>(security);
+    return own;
+}
+
 bool has_rows_to_pass(const RangeTblEntry *entry, const Level *level, const Level *answer) {
     const Level below = query_of(entry, level);
     if (entry->rtekind == RTE_CTE)
@@ -18,20 +38,26 @@ bool has_rows_to_pass(const RangeTblEntry *entry, const Level *level, const Leve
     auto *query = below.query;
     if (query == nullptr) {
         query = make_select();
-        query->rtable = list_make1(copyObject(const_cast<RangeTblEntry *>(entry)));
-        IncrementVarSublevelsUp_rtable(query->rtable, 1, 0);
+        query->rtable = list_make1(moved_entry(level->query, entry, 1, 0));
     }
     return follows_from_no_row(query, level, answer);
+}
+
+// A column is found by its number: where one was dropped there is a NULL.
+static void add_column(Query *all, Node *column, const char *name) {
+    while (list_length(all->targetList) + 1 < castNode(Var, column)->varattno)
+        add_target(all, reinterpret_cast<Node *>(makeNullConst(INT4OID, -1, InvalidOid)), "dropped");
+    add_target(all, column, name);
 }
 
 // SELECT * FROM the entry, one level lower than the answer will stand.
 static Query *select_all(const Query *query, const RangeTblEntry *entry, const Move &move) {
     Query *all = make_select();
-    auto *own = copyObject(const_cast<RangeTblEntry *>(entry));
+    RangeTblEntry *own = moved_entry(query, entry, move.delta + 1, move.distance);
     add_item(all, own);
     border::copy_permission(query, entry, all, own);
-    IncrementVarSublevelsUp_rtable(all->rtable, move.delta + 1, move.distance);
     all->hasSubLinks = query->hasSubLinks;
+    all->hasRowSecurity = query->hasRowSecurity;
     List *names, *columns;
     border::expand_entry(own, 1, &names, &columns);
     ListCell *name, *column;
@@ -111,9 +137,22 @@ static Bitmapset *used_columns(Query *leaf, int varno) {
     return used;
 }
 
+static bool has_array(const RangeTblEntry *entry, int column) {
+    const Oid type = call_of(entry, column)->funcresulttype;
+    return OidIsValid(get_array_type(type)) && !OidIsValid(get_element_type(type));
+}
+
+// The first column of which there is an array; else the first.
+static int any_column(const RangeTblEntry *entry) {
+    for (int column = 1; column <= list_length(entry->functions); column++)
+        if (has_array(entry, column))
+            return column;
+    return 1;
+}
+
 static void check_array(const RangeTblEntry *entry, int column) {
     const Oid type = call_of(entry, column)->funcresulttype;
-    if (!OidIsValid(get_array_type(type)) || OidIsValid(get_element_type(type)))
+    if (!has_array(entry, column))
         refuse_part(psprintf("column %s, of type %s, of rows that are joined",
                              quote_identifier(strVal(list_nth(entry->eref->colnames, column - 1))),
                              format_type_be(type)),
@@ -128,7 +167,7 @@ void forget_unused_columns(Query *leaf) {
             continue;
         Bitmapset *used = used_columns(leaf, foreach_current_index(cell) + 1);
         if (bms_is_empty(used)) // how many rows there are
-            used = bms_make_singleton(1);
+            used = bms_make_singleton(any_column(entry));
         for (int column = 1; column <= list_length(entry->functions); column++) {
             FuncExpr *call = call_of(entry, column);
             if (bms_is_member(column, used))

@@ -186,7 +186,9 @@ static Node *counted(const Resolved &resolved, Node *count) {
 
 static Node *values_counted(const Resolved &resolved) {
     if (!has_spelling(exprType(resolved.argument)))
-        refuse_values("of this type", "Count values of numbers, texts, dates, timestamps, booleans or enums.");
+        refuse_form(psprintf("count(DISTINCT x) of one person's values of type %s is not supported in a query on a restricted view",
+                             format_type_be(exprType(resolved.argument))),
+                    "Count values of numbers, texts, dates, timestamps, booleans or enums.");
     return counted(resolved, count_of_values(resolved.argument, resolved.filter));
 }
 
@@ -271,8 +273,8 @@ void resolve_per_unit(ColumnRanges *columns, Question *question, query::RowCost 
     const query::PerUnit *leaf = question->leaf->per_unit;
     PerUnit *own = question->per_unit;
     if (question->remote)
-        refuse_values("a sub-SELECT with one row for each person over a table whose rows other servers keep",
-                      "Aggregate without it.");
+        refuse_form("a sub-SELECT with one row for each person is not supported for a table whose rows other servers keep",
+                    "Aggregate without it.");
     own->ranges = zeroed<query::Range>(list_length(leaf->columns) + 1);
     own->extreme_of = zeroed<Var *>(list_length(leaf->columns) + 1);
     ListCell *cell;
