@@ -180,7 +180,7 @@ struct Fold {
 } // namespace
 
 static From fold_items(const Level *level, Fold *outer, List **places);
-static Folded fold_at(const Level *level, const Level *answer, List *with, ParseState *source);
+static Folded fold_at(const Level *level, const Level *answer, const Fold *around, ParseState *source);
 
 [[noreturn]] static void refuse_other(const Fold *fold) {
     if (fold->single)
@@ -268,11 +268,13 @@ static void forget_query(CommonTableExpr *cte) {
 // Ends at a sub-SELECT with rows of units, which has what it reads folded by itself.
 static From fold_people(Fold *fold, const Level *below, int index) {
     const RangeTblEntry *entry = rt_fetch(index, fold->level->query->rtable);
+    check_people(fold->all->opened + 1);
     const Level own = {copyObject(below->query), below->outer};
     border::flatten_grouping(own.query);
     check_per_unit(own.query, fold->source);
-    const Folded folded = fold_at(&own, fold->all->level, fold->all->with, fold->source);
+    const Folded folded = fold_at(&own, fold->all->level, fold, fold->source);
     fold->all->with = folded.with;
+    fold->all->opened = folded.opened;
     fold->all->views.entries = list_concat(folded.views.entries, fold->all->views.entries);
     fold->all->views.infos = list_concat(folded.views.infos, fold->all->views.infos);
     fold->all->views.add(fold->level->query, entry, below->query);
@@ -457,13 +459,16 @@ static From fold_items(const Level *level, Fold *outer, List **places) {
     return from;
 }
 
-static Folded fold_from(const Level *level, const Level *answer, List *with, ParseState *source) {
+static Folded fold_from(const Level *level, const Level *answer, const Fold *around, ParseState *source) {
     Folded folded = {};
     folded.level = answer;
-    folded.with = with;
     Fold outermost = {};
     outermost.source = source;
-    outermost.dropped = true;
+    outermost.dropped = around == nullptr || around->dropped;
+    if (around != nullptr) {
+        folded.with = around->all->with;
+        folded.opened = around->all->opened + 1;
+    }
     outermost.all = &folded;
     outermost.single = true;
     From from = fold_items(level, &outermost, &folded.places);
@@ -474,10 +479,10 @@ static Folded fold_from(const Level *level, const Level *answer, List *with, Par
     return folded;
 }
 
-// The facades are varno 1, 2, ... from here on. with: queries that the answer has already.
-static Folded fold_at(const Level *level, const Level *answer, List *with, ParseState *source) {
+// The facades are varno 1, 2, ... from here on. around: what a sub-SELECT with rows of units is folded for; null: it is the answer's level.
+static Folded fold_at(const Level *level, const Level *answer, const Fold *around, ParseState *source) {
     Query *query = level->query;
-    Folded folded = fold_from(level, answer, with, source);
+    Folded folded = fold_from(level, answer, around, source);
     Node *targets = with_own_values(reinterpret_cast<Node *>(query->targetList), level, answer);
     query->targetList = reinterpret_cast<List *>(targets);
     query->havingQual = with_own_values(query->havingQual, level, answer);
@@ -489,7 +494,7 @@ static Folded fold_at(const Level *level, const Level *answer, List *with, Parse
 }
 
 Folded fold_level(const Level *level, ParseState *source) {
-    return fold_at(level, level, NIL, source);
+    return fold_at(level, level, nullptr, source);
 }
 
 } // namespace dp::query

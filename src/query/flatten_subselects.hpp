@@ -14,6 +14,7 @@ struct Folded {
     List *people;       // Query *: these, as they stand in the leaf (query/leaf_from); null: a facade
     List *names;        // char *: what the level calls them; null: by their own names
     List *rows;  // RangeTblEntry *: of a leaf, where rows are passed in place of a facade (query/passed_rows); or null
+    int opened;   // sub-SELECTs with rows of units so far, of the answer, at all depths
     List *with;  // CommonTableExpr *: where these come from
     List *items; // of FROM (query/from)
     Node *condition;           // what has been filtered on the way, and ON of inner joins; or null
@@ -31,7 +32,7 @@ Query *people_query(const Query *level, const Folded *folded, const List *names)
 RangeTblEntry *source_entry(Oid source, char *name);
 
 // Folds a level that reads rows onto facades, in place; 0A000 with the part that stands between it and facades; 54000: more of them than
-// max_sources. The CTEs that it references lose a reference. Sub-SELECTs of EXISTS and IN in what is grouped by and in aggregates, over
+// max_sources, or of sub-SELECTs with rows of units than max_people. The CTEs that it references lose a reference. Sub-SELECTs of EXISTS and IN in what is grouped by and in aggregates, over
 // facades and public tables, stand in it as relations.
 Folded fold_level(const Level *level, ParseState *source);
 

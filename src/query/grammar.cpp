@@ -342,6 +342,7 @@ bool asks_quantile(const Leaf *leaf) {
 
 Leaf *check_leaf(const Query *written, ParseState *source) {
     auto *leaf = static_cast<Leaf *>(palloc0(sizeof(Leaf)));
+    check_people(const_cast<Query *>(written));
     Query *query = with_public_views_open(written);
     border::flatten_grouping(query);
     check_level(query, source);

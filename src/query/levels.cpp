@@ -4,6 +4,7 @@
 #include "catalog/facade.hpp"
 #include "catalog/public_table.hpp"
 #include "query/hints.hpp"
+#include "query/limits.hpp"
 
 namespace dp::query {
 
@@ -34,19 +35,22 @@ Level query_of(const RangeTblEntry *entry, const Level *level) {
     return Level{castNode(Query, cte->ctequery), owner};
 }
 
-// `seen`: queries of CTEs that are known to read none. Each is looked at once, however many refer to it.
-static bool reads_rows_of(const Level *level, List **seen) {
+// `seen`: queries of CTEs that are known to read none. Each is looked at once, however many refer to it. The depth is limited before
+// anything that takes time or memory for each level is done.
+static bool reads_rows_of(const Level *level, int depth, List **seen) {
     check_stack_depth();
     CHECK_FOR_INTERRUPTS();
     for (auto *entry : border::each<RangeTblEntry>(level->query->rtable)) {
-        if (OidIsValid(catalog::expanded_facade(entry)))
+        if (OidIsValid(catalog::expanded_facade(entry))) {
+            check_depth(depth);
             return true;
+        }
         Level below = query_of(entry, level);
         if (below.query == nullptr || list_member_ptr(*seen, below.query))
             continue;
         // HAVING without an aggregate makes one row of whatever stands below.
         const bool grouped = aggregates(below.query) || below.query->havingQual != nullptr;
-        if (reads_rows_of(&below, seen) && (!grouped || (!entry->lateral && has_rows_of_units(&below))))
+        if (reads_rows_of(&below, depth + 1, seen) && (!grouped || (!entry->lateral && has_rows_of_units(&below))))
             return true;
         if (entry->rtekind == RTE_CTE)
             *seen = lappend(*seen, below.query);
@@ -56,7 +60,7 @@ static bool reads_rows_of(const Level *level, List **seen) {
 
 bool reads_rows(const Level *level) {
     List *seen = NIL;
-    return reads_rows_of(level, &seen);
+    return reads_rows_of(level, 1, &seen);
 }
 
 // NULL, or 0 as the parser leaves it: an integer that is made a bigint.

@@ -54,6 +54,29 @@ void check_sources(int sources) {
     check_size(sources, max_sources, "the query joins too many tables", "of them", "Join fewer at a time.");
 }
 
+void check_people(int people) {
+    if (people > max_people)
+        refuse_limit("the query opens too many sub-SELECTs with rows of one person", max_people,
+                     "of them, at all depths, each as often as it is named", "Nest fewer, or name a query of WITH fewer times.");
+}
+
+void check_people(Query *leaf) {
+    int people = 0;
+    border::visit_query(leaf, [&](Node *node, Index) {
+        if (!IsA(node, RangeTblEntry))
+            return border::Step::in;
+        people += castNode(RangeTblEntry, node)->rtekind == RTE_SUBQUERY ? 1 : 0;
+        check_people(people);
+        return border::Step::past;
+    }, QTW_EXAMINE_RTES_BEFORE);
+}
+
+void check_depth(int depth) {
+    if (depth > max_depth)
+        refuse_limit("a restricted view is too deep in the query", max_depth, "queries, one below the other",
+                     "Write fewer sub-SELECTs, views and queries of WITH below one another.");
+}
+
 void check_joined(int columns) {
     check_size(columns, max_columns, "the query names too many columns of the tables that it joins", "of all of them",
                "Name fewer columns at a time.");

@@ -17,6 +17,9 @@ constexpr int max_columns = 1600; // of any internal statement; a record of Post
 
 constexpr int max_compared = 100; // equalities of EXISTS as a value
 
+constexpr int max_people = 32; // sub-SELECTs with rows of units, at all depths of a leaf, each as often as it is named
+constexpr int max_depth = 64;  // queries, one below the other, down to a restricted view
+
 constexpr int max_public_columns = 100; // of variable length: up to a megabyte each is carried by a joined row
 
 void check_text(const char *text);
@@ -26,6 +29,10 @@ void check_outputs(int outputs);
 void check_unit_columns(
     int columns);                 // aggregates and what is carried, distinct, below a leaf over one row for each unit
 void check_sources(int sources);  // of a leaf
+void check_people(int people);
+// The same, of a leaf: before it is copied and read.
+void check_people(Query *leaf);
+void check_depth(int depth);
 void check_compared(int columns); // of EXISTS as a value, by which its rows are found
 void check_joined(int columns);   // of its sources, that it names
 void check_public_columns(int columns); // of them those that may be long

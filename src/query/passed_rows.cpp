@@ -61,7 +61,7 @@ static Query *select_all(const Query *query, const RangeTblEntry *entry, const M
     List *names, *columns;
     border::expand_entry(own, 1, &names, &columns);
     ListCell *name, *column;
-    forboth(name, names, column, columns) add_target(all, static_cast<Node *>(lfirst(column)), strVal(lfirst(name)));
+    forboth(name, names, column, columns) add_column(all, static_cast<Node *>(lfirst(column)), strVal(lfirst(name)));
     return all;
 }
 

@@ -97,9 +97,11 @@ bool has_rows_of_units(const Level *level) {
     const Query *query = level->query;
     if (query->commandType != CMD_SELECT || query->groupClause == NIL || query->groupingSets != NIL)
         return false;
-    const Level copy = {copyObject(level->query), level->outer};
-    border::flatten_grouping(copy.query);
-    return groups_by_unit(&copy);
+    Query own = *query; // all that stands below is looked at where it is: copies at each level would add up
+    own.rtable = list_copy(own.rtable);
+    border::flatten_grouping(&own);
+    const Level flat = {&own, level->outer};
+    return groups_by_unit(&flat);
 }
 
 void refuse_outer(Query *leaf, ParseState *source) {
