@@ -2,9 +2,11 @@
 
 #include "border/each.hpp"
 #include "border/refuse.hpp"
+#include "border/visit.hpp"
 #include "catalog/facade.hpp"
 #include "catalog/foreign_part.hpp"
 #include "query/leaf_rows.hpp"
+#include "query/names.hpp"
 #include "rows/from_clause.hpp"
 #include "rows/joined_sources.hpp"
 #include "rows/nodes.hpp"
@@ -86,6 +88,46 @@ static Units *units_of_all(const Question *question, const catalog::Reading *rea
     return path == nullptr ? nullptr : units_of(question, path, 1, 1, nullptr);
 }
 
+// All other types of a leaf follow from these, from columns, which keep theirs, or from what PostgreSQL brings along.
+static Oid type_named(Node *node) {
+    switch (nodeTag(node)) {
+    case T_Const:
+        return castNode(Const, node)->consttype;
+    case T_Param:
+        return castNode(Param, node)->paramtype;
+    case T_CoerceViaIO:
+        return castNode(CoerceViaIO, node)->resulttype;
+    default:
+        return InvalidOid;
+    }
+}
+
+static void hold_type(Oid type) {
+    LOCKTAG tag;
+    SET_LOCKTAG_OBJECT(tag, MyDatabaseId, TypeRelationId, type, 0);
+    if (LockAcquire(&tag, AccessShareLock, false, true) == LOCKACQUIRE_NOT_AVAIL)
+        ereport(ERROR, (errcode(ERRCODE_LOCK_NOT_AVAILABLE), errmsg("a lock is in the way")));
+    AcceptInvalidationMessages();
+    if (!SearchSysCacheExists1(TYPEOID, ObjectIdGetDatum(type)))
+        refuse_state("a type that the query names was dropped", "Make it again, and ask again.");
+}
+
+// Locks the types that somebody made and a leaf names, until the transaction ends: whether one that is gone is missed is a matter of rows.
+// 55000: one is gone; 55P03: somebody is dropping it.
+static void hold_types(const Question *question) {
+    auto *named = const_cast<Query *>(question->leaf == nullptr ? nullptr : question->leaf->query); // null: nobody wrote it
+    if (named == nullptr)
+        return;
+    border::visit_query(named, [](Node *node, Index) {
+        const Oid type = type_named(node);
+        if (type >= FirstNormalObjectId) {
+            hold_type(type);
+            hold_type(query::part_of(type));
+        }
+        return border::Step::in;
+    });
+}
+
 static AttrNumber *same_columns(int n) {
     auto *map = zeroed<AttrNumber>(n + 1);
     for (int i = 1; i <= n; i++)
@@ -110,6 +152,7 @@ static Units *resolve(Question *question, const catalog::Reading *reading) {
 }
 
 Units *resolve_sources(const catalog::Reading &reading, Question *question) {
+    hold_types(question);
     return resolve(question, &reading);
 }
 
@@ -125,6 +168,7 @@ Units *resolve_table(Question *question) {
 
 const List *check_sources(const Question *question) {
     const List *checked = lock_and_check_all(question);
+    hold_types(question);
     check_cells(question);
     if (question->units == nullptr)
         return checked;
