@@ -134,19 +134,17 @@ const Pin process_pins[] = {
 bool forced = false;
 } // namespace
 
+config_generic *record_of(const char *name) {
 #if PG_VERSION_NUM >= 160000
-config_generic *record_of(const char *name) {
     return find_option(name, false, true, ERROR);
-}
 #else
-config_generic *record_of(const char *name) {
     config_generic **records = get_guc_variables();
     for (int i = 0; i < GetNumConfigOptions(); i++)
         if (strcmp(records[i]->name, name) == 0)
             return records[i];
     return nullptr;
-}
 #endif
+}
 
 static double number_of(const config_generic *record) {
     switch (record->vartype) {

@@ -4,18 +4,15 @@
 
 namespace dp::border {
 
-// Found equal, and nothing was heard since that an update could have said.
-static bool known_equal = false;
-static bool heard = false; // of a change, since the last look began
+// Of what an update could have changed, and how many there were before the look that found the versions equal.
+static uint64 changes = 1, equal_since = 0;
 
-static void forget_relation(Datum, Oid) {
-    known_equal = false;
-    heard = true;
+static void count_relation(Datum, Oid) {
+    changes++;
 }
 
-static void forget_function(Datum, int, uint32) {
-    known_equal = false;
-    heard = true;
+static void count_function(Datum, int, uint32) {
+    changes++;
 }
 
 static void listen() {
@@ -23,8 +20,8 @@ static void listen() {
     if (listening)
         return;
     // Registered for good: a few slots are all that a process has.
-    CacheRegisterRelcacheCallback(forget_relation, Datum(0));
-    CacheRegisterSyscacheCallback(PROCOID, forget_function, Datum(0));
+    CacheRegisterRelcacheCallback(count_relation, Datum(0));
+    CacheRegisterSyscacheCallback(PROCOID, count_function, Datum(0));
     listening = true;
 }
 
@@ -57,23 +54,22 @@ static char *installed_version() {
              errmsg("extension dp_rdr in this database is version %s, the library is %s", installed, library_version),
              older ? errhint("A superuser can run ALTER EXTENSION dp_rdr UPDATE in this database.")
                    : errhint("Reconnect, after a restart of the server if it preloads the library; if that does not "
-                             "help, install "
-                             "the library of version %s.",
+                             "help, install the library of version %s.",
                              installed)));
     pg_unreachable();
 }
 
 void check_version() {
-    if (known_equal)
+    if (equal_since == changes)
         return;
     listen();
-    heard = false;
+    const uint64 before = changes;
     char *installed = installed_version();
     if (installed == nullptr)
         return;
     if (strcmp(installed, library_version) != 0)
         refuse_version(installed);
-    known_equal = !heard; // opening pg_extension hears of changes, which may be such
+    equal_since = before; // opening pg_extension hears of changes, which may be such
     pfree(installed);
 }
 

@@ -1,7 +1,6 @@
 // Implements dp_rdr.own_ledger() and dp_rdr.own_denials(), the rows that dp_rdr.ledger and dp_rdr.denials show, and dp_ledger(), which
-// finds some of the former by an index. They leave out rows
-// that the caller may not see. A condition of a view would stand beside the caller's own ones: the executor counts what each of
-// them leaves out, and the planner has statistics of all rows (architecture.md, 7.1).
+// finds some of the former by an index. They leave out rows that the caller may not see. A condition of a view would stand beside the
+// caller's own ones: the executor counts what each of them leaves out, and the planner has statistics of all rows (architecture.md, 7.1).
 #include "border/guard.hpp"
 #include "border/versions.hpp"
 #include "catalog/lookup.hpp"
@@ -21,12 +20,9 @@ namespace {
 // Holds the domains whose rows the caller may see, and the result that they go to.
 struct Shown {
     ReturnSetInfo *result;
-    Oid role;
-    List *own;   // domains with a table of his: pg_uuid_t *
-    List *known; // domains with any protected table
-    TupleConversionMap *map; // from the table's columns to the result's; null where they are the same
-    bool mapped;
-    const int64 *id; // of the only row of the ledger that is wanted; null: all are
+    List *own;               // domains with a table of his: pg_uuid_t *
+    const int64 *id;         // of the only row of the ledger that is wanted; null: all are
+    TupleConversionMap *map; // from the table's columns to the result's; null where they are the same, and before the first row
     MemoryContext row;
 };
 
@@ -60,10 +56,9 @@ static Shown shown_to_caller(FunctionCallInfo fcinfo, const catalog::Reading &re
     InitMaterializedSRF(fcinfo, 0);
     Shown shown = {};
     shown.result = reinterpret_cast<ReturnSetInfo *>(fcinfo->resultinfo);
-    shown.role = GetUserId();
     shown.row = AllocSetContextCreate(CurrentMemoryContext, "dp_rdr own row", ALLOCSET_DEFAULT_SIZES);
     shown.own = domains_in("protected_table", "domain", reading, [&](const Row &row) {
-        return controls(DatumGetObjectId(row.value("relation")), shown.role);
+        return controls(DatumGetObjectId(row.value("relation")), GetUserId());
     });
     return shown;
 }
@@ -73,9 +68,8 @@ static Shown shown_to_caller(FunctionCallInfo fcinfo, const catalog::Reading &re
 // Long values come along: what is read later would be read, and counted, by the caller.
 static void put(const Row &row, void *argument) {
     auto *shown = static_cast<Shown *>(argument);
-    if (!shown->mapped)
+    if (shown->map == nullptr)
         shown->map = convert_tuples_by_name(row.columns, shown->result->setDesc);
-    shown->mapped = true;
     MemoryContext before = MemoryContextSwitchTo(shown->row);
     HeapTuple whole = HeapTupleHasExternal(row.tuple) ? toast_flatten_tuple(row.tuple, row.columns) : row.tuple;
     tuplestore_puttuple(shown->result->setResult,
@@ -99,7 +93,7 @@ static void put_if_table_is_own(const Row &row, void *argument) {
     auto *shown = static_cast<Shown *>(argument);
     MemoryContext before = MemoryContextSwitchTo(shown->row);
     Oid relation = DatumGetObjectId(row.value("relation_oid"));
-    bool own = controls(relation, shown->role) && has_name(relation, row.string("relation"));
+    bool own = controls(relation, GetUserId()) && has_name(relation, row.string("relation"));
     MemoryContextSwitchTo(before);
     MemoryContextReset(shown->row);
     if (own)
@@ -120,7 +114,7 @@ static void add_joined(Shown *shown, const catalog::Reading &reading) {
 static List *left_behind(const Shown &shown, const catalog::Reading &reading) {
     const List *known = domains_in("protected_table", "domain", reading, [](const Row &) { return true; });
     return domains_in("odometer", "id", reading, [&](const Row &row) {
-        return has_privs_of_role(shown.role, DatumGetObjectId(row.value("owner"))) &&
+        return has_privs_of_role(GetUserId(), DatumGetObjectId(row.value("owner"))) &&
                !contains(known, row.value("id")) && !contains(shown.own, row.value("id"));
     });
 }
@@ -135,28 +129,29 @@ static void put_each(const char *table, const char *index, const catalog::Readin
     rows.close();
 }
 
-static void put_domains(const catalog::Reading &reading, const List *ids, catalog::SeeRow see, Shown *shown) {
-    put_each("ledger_row", "ledger_row_pkey", reading, ids, see, shown);
-}
-
-static void put_visible(const catalog::Reading &reading, Shown *shown) {
-    if (superuser_arg(shown->role) && shown->id == nullptr) {
+// Shows the rows of a domain, or of all that the caller may see if that is 0.
+static void put_ledger(Datum domain, Shown *shown, const catalog::Reading &reading) {
+    const bool all = domain == 0 && superuser_arg(GetUserId());
+    if (all && shown->id == nullptr) {
         Lookup rows = Lookup::open("ledger_row", reading);
         rows.each(put, shown);
         rows.close();
-    } else if (superuser_arg(shown->role)) {
-        put_domains(reading, domains_in("odometer", "id", reading, [](const Row &) { return true; }), put, shown);
-    } else {
-        add_joined(shown, reading);
-        put_domains(reading, shown->own, put, shown);
-        put_domains(reading, left_behind(*shown, reading), put_if_table_is_own, shown);
+        return;
     }
+    if (domain != 0)
+        shown->own = list_make1(DatumGetUUIDP(domain));
+    else if (all)
+        shown->own = domains_in("odometer", "id", reading, [](const Row &) { return true; });
+    add_joined(shown, reading);
+    put_each("ledger_row", "ledger_row_pkey", reading, shown->own, put, shown);
+    if (domain == 0)
+        put_each("ledger_row", "ledger_row_pkey", reading, left_behind(*shown, reading), put_if_table_is_own, shown);
 }
 
 DP_CALL(dp_own_ledger) {
     catalog::Reading reading{GetActiveSnapshot()};
     Shown shown = shown_to_caller(fcinfo, reading);
-    put_visible(reading, &shown);
+    put_ledger(Datum(0), &shown, reading);
     return Datum(0);
 }
 
@@ -167,13 +162,7 @@ DP_CALL(dp_ledger) {
     catalog::Reading reading{GetActiveSnapshot()};
     Shown shown = shown_to_caller(fcinfo, reading);
     shown.id = PG_ARGISNULL(1) ? nullptr : &id;
-    if (PG_ARGISNULL(0)) {
-        put_visible(reading, &shown);
-    } else {
-        shown.own = list_make1(DatumGetUUIDP(domain));
-        add_joined(&shown, reading);
-        put_domains(reading, shown.own, put, &shown);
-    }
+    put_ledger(domain, &shown, reading);
     return Datum(0);
 }
 
