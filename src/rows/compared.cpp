@@ -11,7 +11,6 @@
 #include "query/total_table.hpp"
 #include "rows/arrays.hpp"
 #include "rows/nodes.hpp"
-#include "rows/rising.hpp"
 
 namespace dp::rows {
 
@@ -223,8 +222,10 @@ static Node *below_cast(Node *node) {
 // Goes to what an expression is made of, and to where that lies; null: there is no more.
 static Node *below(const Comparison &comparison, Node *expression, Span *span) {
     Node *uncast = expression == comparison.expression ? below_cast(expression) : nullptr;
-    if (uncast == nullptr)
-        return below_part(expression, span);
+    if (uncast == nullptr) {
+        Node *part = below_part(expression, span);
+        return part == nullptr ? nullptr : bare(part);
+    }
     *span = hull_of(comparison, true);
     return uncast;
 }

@@ -3,6 +3,7 @@
 
 #include "query/range.hpp"
 #include "rows/question.hpp"
+#include "rows/rising.hpp"
 
 namespace dp::rows {
 
@@ -54,12 +55,5 @@ bool read_comparison(Node *node, Comparison *comparison);
 privacy::Span span_of(const Comparison &comparison, Node *expression);
 // Returns the constants that it compares with (Const *): one, or those of IN that are not NULL.
 List *constants_of(const Comparison &comparison);
-
-inline bool is_integer(Oid type) {
-    return type == INT2OID || type == INT4OID || type == INT8OID;
-}
-inline bool is_moment(Oid type) {
-    return type == TIMESTAMPOID || type == TIMESTAMPTZOID;
-}
 
 } // namespace dp::rows

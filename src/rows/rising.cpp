@@ -2,7 +2,6 @@
 
 #include <cmath>
 
-#include "rows/compared.hpp"
 #include "rows/sums.hpp"
 
 namespace dp::rows {
@@ -192,20 +191,20 @@ Node *below_part(Node *part, Span *span) {
     case F_DATE_TIMESTAMP:
     case F_DATE_TIMESTAMPTZ:
         *span = wider(moments_of_days(*span), zone, zone);
-        return bare(call.argument());
+        return call.argument();
     case F_TIMEZONE_TEXT_TIMESTAMP:
     case F_TIMEZONE_TEXT_TIMESTAMPTZ:
     case F_TIMESTAMP_TIMESTAMPTZ:
     case F_TIMESTAMPTZ_TIMESTAMP:
         *span = wider(*span, day, day);
-        return bare(call.argument());
+        return call.argument();
     case F_DATE_TRUNC_TEXT_TIMESTAMP:
     case F_DATE_TRUNC_TEXT_TIMESTAMPTZ:
     case F_DATE_TRUNC_TEXT_TIMESTAMPTZ_TEXT:
         if (call.place != 1 || longest_period(call.word(0)) == 0)
             return nullptr;
         *span = wider(*span, zone, longest_period(call.word(0)) + zone);
-        return bare(call.argument());
+        return call.argument();
     case F_INT2_NUMERIC:
     case F_INT4_NUMERIC:
     case F_INT8_NUMERIC:
@@ -213,17 +212,17 @@ Node *below_part(Node *part, Span *span) {
     case F_INT4_FLOAT8:
     case F_INT8_FLOAT8:
         *span = wider(*span, 0.5, 0.5);
-        return bare(call.argument());
+        return call.argument();
     case F_EXTRACT_TEXT_DATE:
     case F_DATE_PART_TEXT_DATE:
         *span = is_year(call) ? days_of_years(*span) : Span{};
-        return is_year(call) ? bare(call.argument()) : nullptr;
+        return is_year(call) ? call.argument() : nullptr;
     case F_EXTRACT_TEXT_TIMESTAMP:
     case F_DATE_PART_TEXT_TIMESTAMP:
     case F_EXTRACT_TEXT_TIMESTAMPTZ:
     case F_DATE_PART_TEXT_TIMESTAMPTZ:
         *span = is_year(call) ? wider(moments_of_days(days_of_years(*span)), zone, zone) : Span{};
-        return is_year(call) ? bare(call.argument()) : nullptr;
+        return is_year(call) ? call.argument() : nullptr;
     default:
         return nullptr;
     }

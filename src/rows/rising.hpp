@@ -16,4 +16,11 @@ Node *below_part(Node *part, privacy::Span *span);
 // Tells whether the session's time zone is UTC.
 bool is_utc();
 
+inline bool is_integer(Oid type) {
+    return type == INT2OID || type == INT4OID || type == INT8OID;
+}
+inline bool is_moment(Oid type) {
+    return type == TIMESTAMPOID || type == TIMESTAMPTZOID;
+}
+
 } // namespace dp::rows
