@@ -58,6 +58,10 @@ INSERT INTO ps_query VALUES
 ('EXISTS above', 'SELECT NULL::text AS g, sum(s.n) AS x FROM (SELECT pid, count(*) AS n FROM ps_visit_dp WHERE pid IS NOT NULL GROUP BY pid) s WHERE EXISTS (SELECT FROM ps_visit_dp v WHERE v.pid = s.pid AND v.reason = ''lung'')', 10, 1),
 ('EXISTS below', 'SELECT NULL::text AS g, count(*) AS x FROM ps_patient_dp p JOIN (SELECT a.pid, count(*) AS n FROM ps_visit_dp a WHERE EXISTS (SELECT FROM ps_visit_dp v WHERE v.pid = a.pid AND v.days > 12) GROUP BY a.pid) s USING (pid) WHERE s.n > 2', 1, 1),
 ('people with the column of another', 'SELECT p.sex AS g, avg(s.total) AS x FROM ps_patient_dp p JOIN (SELECT v.pid, q.age, sum(v.cost) AS total FROM ps_visit_dp v JOIN ps_patient_dp q USING (pid) GROUP BY v.pid, q.age) s USING (pid) WHERE s.age < 50 GROUP BY p.sex', 20000, 2),
+('IN, HAVING', 'SELECT p.sex AS g, count(*) AS x FROM ps_patient_dp p WHERE p.age < 80 AND p.pid IN (SELECT pid FROM ps_visit_dp GROUP BY pid HAVING count(*) > 3) GROUP BY p.sex', 1, 1),
+('IN, of all', 'SELECT NULL::text AS g, count(*) AS x FROM ps_patient_dp WHERE pid IN (SELECT v.pid FROM ps_visit_dp v WHERE v.days > 7 GROUP BY 1)', 1, 1),
+('IN, of rows', 'SELECT v.reason AS g, count(*) AS x FROM ps_visit_dp v WHERE v.pid IN (SELECT pid FROM ps_visit_dp GROUP BY pid HAVING max(days) > 12) GROUP BY v.reason', 10, 1),
+('IN twice, WITH', 'WITH s AS (SELECT pid, days FROM ps_visit_dp) SELECT NULL::text AS g, count(*) AS x FROM ps_patient_dp p WHERE p.pid IN (SELECT pid FROM s GROUP BY pid HAVING count(*) > 2) AND p.pid IN (SELECT pid FROM s WHERE days < 4 GROUP BY pid)', 1, 1),
 ('sets', 'SELECT coalesce(p.sex, ''all'') AS g, count(*) AS x FROM ps_patient_dp p JOIN (SELECT pid FROM ps_visit_dp GROUP BY pid HAVING count(*) > 3) s USING (pid) GROUP BY ROLLUP (p.sex)', 1, 1);
 CREATE TABLE ps_reference (name text, g text, x numeric);
 DO $$
@@ -89,6 +93,14 @@ SELECT a.name, count(*) FILTER (WHERE r.x IS NOT NULL) AS groups, bool_and(abs(a
 FROM ps_query NATURAL JOIN ps_answer a LEFT JOIN ps_reference r ON r.name = a.name AND r.g IS NOT DISTINCT FROM a.g GROUP BY 1 ORDER BY a.name COLLATE "C";
 -- No group of the reference is missing.
 SELECT r.name, r.g FROM ps_reference r LEFT JOIN ps_answer a ON r.name = a.name AND r.g IS NOT DISTINCT FROM a.g WHERE a.name IS NULL;
+
+-- What IN cannot ask of people: several rows for each, those who are in none; EXISTS of what is aggregated.
+SET ROLE regress_analyst;
+SELECT count(*) FROM ps_patient_dp p WHERE p.pid IN (SELECT pid FROM ps_visit_dp GROUP BY pid, reason HAVING count(*) > 1);
+SELECT count(*) FROM ps_patient_dp p WHERE p.pid NOT IN (SELECT pid FROM ps_visit_dp WHERE pid IS NOT NULL GROUP BY pid HAVING count(*) > 3);
+SELECT count(*) FROM ps_patient_dp p WHERE p.pid > ANY (SELECT pid FROM ps_visit_dp GROUP BY pid);
+SELECT count(*) FROM ps_patient_dp p WHERE p.age IN (SELECT pid FROM ps_visit_dp GROUP BY pid);
+SELECT count(*) FROM ps_patient_dp p WHERE EXISTS (SELECT FROM ps_visit_dp v WHERE v.pid = p.pid HAVING count(*) > 3);
 
 -- ---------------------------------------------------------------------------------------------------------------------
 -- How many rows of a person there are

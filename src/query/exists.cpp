@@ -92,7 +92,11 @@ static void check_form(const Query *query, const Reading *reading, const Found &
     refuse_if(query->setOperations != nullptr, "UNION, INTERSECT or EXCEPT", plain, reading, found);
     refuse_if(query->cteList != NIL, "WITH", plain, reading, found);
     refuse_if(query->hasAggs || query->groupClause != NIL || query->groupingSets != NIL || query->havingQual != nullptr,
-              "an aggregation", plain, reading, found);
+              "an aggregation",
+              "Join a sub-SELECT with one row for each person: JOIN (SELECT person, count(*) AS n FROM ... GROUP BY "
+              "person) s "
+              "ON s.person = ... WHERE s.n > 3.",
+              reading, found);
     refuse_if(query->hasWindowFuncs, "a window function", plain, reading, found);
     refuse_if(query->hasTargetSRFs, "a set-returning function", plain, reading, found);
     refuse_if(query->hasSubLinks, "a sub-SELECT", "Join what it reads, or ask in two conditions.", reading, found);

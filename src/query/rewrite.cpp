@@ -15,6 +15,7 @@
 #include "query/estimates.hpp"
 #include "query/flatten_subselects.hpp"
 #include "query/percentile_arrays.hpp"
+#include "query/in_people.hpp"
 #include "query/intervals.hpp"
 #include "query/leaf_from.hpp"
 #include "query/limits.hpp"
@@ -533,6 +534,10 @@ static void group_distinct(const Level *level, Rewrite *) {
 
 static void leave_as_it_is(const Level *, Rewrite *) {}
 
+static void join_people_of_level(const Level *level, Rewrite *rewrite) {
+    join_people(level, rewrite->source);
+}
+
 // Meets each level, with those around it, before and after what stands in it.
 template <void (*before)(const Level *, Rewrite *), void (*after)(const Level *, Rewrite *)>
 static bool walk_levels(Node *node, void *context) {
@@ -612,7 +617,7 @@ int rewrite_statement(Query *query, const char *text, const Request *request) {
     ParseState *source = make_parsestate(nullptr);
     source->p_sourcetext = text;
     Rewrite rewrite = {source, request, NIL, nullptr};
-    walk_levels<leave_as_it_is, group_distinct>(reinterpret_cast<Node *>(query), &rewrite);
+    walk_levels<join_people_of_level, group_distinct>(reinterpret_cast<Node *>(query), &rewrite);
     walk_levels<rewrite_level, leave_as_it_is>(reinterpret_cast<Node *>(query), &rewrite);
     refuse_marks(query, source); // they would raise an error when the releases have been charged
     check_dynamic(&rewrite);
