@@ -5,6 +5,10 @@ SET ROLE regress_controller;
 CREATE TABLE nst_visit (vid integer PRIMARY KEY, pid integer NOT NULL);
 INSERT INTO nst_visit SELECT i, i % 50 FROM generate_series(0, 99) i;
 SELECT dp_protect('nst_visit', 'nst_visit_dp', unit => 'pid', max_rows => 2), dp_set_odometer('nst_visit', 'none');
+CREATE TABLE nst_code (code integer PRIMARY KEY);
+INSERT INTO nst_code SELECT generate_series(0, 9);
+SELECT dp_set_public('nst_code', 'nst_visit');
+GRANT SELECT ON nst_code TO regress_analyst;
 SELECT dp_grant('nst_visit_dp', 'regress_analyst', tau => 0, candidates => '{100}', epsilon_max => 100);
 SET ROLE regress_analyst;
 SET dp_rdr.noise = silent;
@@ -38,7 +42,15 @@ SELECT times, pg_temp.answer(pg_temp.nested('SELECT count(*) FROM (%s) s', 'SELE
 SELECT times, pg_temp.answer(pg_temp.nested('SELECT count(*) FROM (%s) s', 'SELECT pid, max(n+n) AS n FROM (SELECT pid, n+n AS n FROM (%s) z) s GROUP BY pid', times)) FROM unnest('{3,40,300}'::integer[]) times;
 SELECT times, pg_temp.answer(pg_temp.nested('SELECT count(*) FROM (%s) s', 'SELECT pid, n + 1 AS n FROM (%s) s', times)) FROM unnest('{10,62,63,300}'::integer[]) times;
 SELECT times, pg_temp.answer(pg_temp.chained('SELECT pid, count(*) AS n FROM w%s GROUP BY pid', times)) FROM unnest('{1,10,31,32,100}'::integer[]) times;
-SELECT times, pg_temp.answer(pg_temp.chained('SELECT pid, count(*) AS n FROM w%1$s a JOIN w%1$s b USING (pid) GROUP BY pid', times)) FROM unnest('{1,2,4,5,60}'::integer[]) times;
+SELECT times, pg_temp.answer(pg_temp.chained('SELECT pid, count(*) AS n FROM w%1$s a JOIN w%1$s b USING (pid) GROUP BY pid', times)) FROM unnest('{1,2,4,5,7}'::integer[]) times;
+-- Public tables likewise: each query of WITH is looked at once.
+CREATE FUNCTION pg_temp.of_codes(times integer) RETURNS text LANGUAGE sql AS $$
+    SELECT 'WITH w0 AS (SELECT code FROM nst_code)' || string_agg(format(', w%s AS (SELECT a.code FROM w%s a JOIN w%2$s b USING (code))', i, i - 1), '' ORDER BY i) ||
+           format(' SELECT count(*) FROM nst_visit_dp v JOIN w%s ON code = pid', times) FROM generate_series(1, times) i
+$$;
+SET statement_timeout = '60s';
+SELECT times, pg_temp.answer(pg_temp.of_codes(times)) FROM unnest('{1,2,3,40}'::integer[]) times;
+RESET statement_timeout;
 -- The text of a leaf likewise.
 CREATE FUNCTION pg_temp.of_text(query text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE number text;

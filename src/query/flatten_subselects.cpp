@@ -224,10 +224,13 @@ static From fold_source(Fold *fold, Oid relation, RangeTblEntry *rows, int index
 }
 
 // Whether public tables are all that stands below, without anything that a leaf could not do itself: it looks up their keys and reads
-// them, however large.
-static bool is_public_projection(const Level *level) {
+// them, however large. `seen`: queries of which it is known, so that each is looked at once, however many refer to it.
+static bool is_public_projection(const Level *level, List **seen) {
     check_stack_depth();
+    CHECK_FOR_INTERRUPTS();
     const Query *query = level->query;
+    if (list_member_ptr(*seen, query))
+        return true;
     if (query->commandType != CMD_SELECT || query->setOperations != nullptr || query->hasWindowFuncs ||
         query->distinctClause != NIL || is_cut(query) || query->hasTargetSRFs || query->hasSubLinks ||
         query->havingQual != nullptr || aggregates(query) || query->rtable == NIL)
@@ -235,16 +238,18 @@ static bool is_public_projection(const Level *level) {
     for (const auto *entry : border::each<RangeTblEntry>(query->rtable)) {
         const Level below = query_of(entry, level);
         if (entry->rtekind != RTE_JOIN && !OidIsValid(source_of_entry(entry)) &&
-            (below.query == nullptr || !is_public_projection(&below)))
+            (below.query == nullptr || !is_public_projection(&below, seen)))
             return false;
     }
+    *seen = lappend(*seen, const_cast<Query *>(query));
     return true;
 }
 
 // Tells an entry that the statement reads for itself.
 static bool is_passed(const Fold *fold, const RangeTblEntry *entry) {
     const Level below = query_of(entry, fold->level);
-    if (below.query != nullptr ? is_public_projection(&below) : entry->rtekind == RTE_CTE)
+    List *seen = NIL;
+    if (below.query != nullptr ? is_public_projection(&below, &seen) : entry->rtekind == RTE_CTE)
         return false;
     return has_rows_to_pass(entry, fold->level, fold->all->level);
 }
