@@ -18,13 +18,12 @@ Node *with_mark(const FuncExpr *mark, Node *aggregate) {
 
 static Node *rewritten(Node *tree, Words words, void *context) {
     return border::change(tree, [=](Node *node, Index level) -> Node * {
-        Node *inner = marked(node);
-        Node *call = inner == nullptr ? node : inner;
+        Node *call = below_mark(node);
         if (!IsA(call, Aggref))
             return nullptr;
         Node *said = nullptr;
         if (castNode(Aggref, call)->agglevelsup == level)
-            said = words({castNode(Aggref, call), inner == nullptr ? nullptr : castNode(FuncExpr, node)}, context);
+            said = words({castNode(Aggref, call), call == node ? nullptr : castNode(FuncExpr, node)}, context);
         return said == nullptr ? copied(node) : said;
     });
 }

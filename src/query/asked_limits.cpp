@@ -145,11 +145,16 @@ const char *alias_of(const Leaf *leaf, const Source &source) {
     return leaf->nsources > 1 ? psprintf("%s.", quote_identifier(entry->eref->aliasname)) : "";
 }
 
-bool are_unit_of_people(const Source &source, const List *columns) {
+List *numbers_of(const Source &source, const List *columns) {
     List *numbers = NIL;
     ListCell *cell;
-    foreach (cell, source.people->per_unit->unit)
+    foreach (cell, columns)
         numbers = lappend_int(numbers, column_number(source.varno, static_cast<AttrNumber>(lfirst_int(cell))));
+    return numbers;
+}
+
+bool are_unit_of_people(const Source &source, const List *columns) {
+    const List *numbers = numbers_of(source, source.people->per_unit->unit);
     return columns != NIL && list_difference_int(numbers, columns) == NIL &&
            list_difference_int(columns, numbers) == NIL;
 }

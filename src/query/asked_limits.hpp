@@ -36,6 +36,8 @@ const char *count_of_units_now(Oid view, const char *source);
 // Returns what stands before the columns of a source in the statement: its alias with a dot where several are joined, else nothing.
 const char *alias_of(const Leaf *leaf, const Source &source);
 
+// Returns columns of a source, int, as column_number.
+List *numbers_of(const Source &source, const List *columns);
 // Whether these columns are those of the unit of a sub-SELECT with rows of units.
 bool are_unit_of_people(const Source &source, const List *columns);
 

@@ -319,8 +319,10 @@ static Node *parameter_value(const Param *param, ParamListInfo parameters) {
 }
 
 static Node *with_values(Node *expression, ParamListInfo parameters) {
-    return border::change(expression, [=](Node *node, Index) {
-        return IsA(node, Param) && parameters != nullptr ? parameter_value(castNode(Param, node), parameters) : nullptr;
+    return border::change(expression, [=](Node *node, Index) -> Node * {
+        if (IsA(node, Param) && parameters != nullptr)
+            return parameter_value(castNode(Param, node), parameters);
+        return IsA(node, Query) ? node : nullptr;
     });
 }
 
@@ -364,7 +366,7 @@ bool is_computed(Node *node) {
 static Node *without_length(Node *expression) {
     return border::change(expression, [](Node *node, Index) -> Node * {
         if (!IsA(node, Const))
-            return nullptr;
+            return IsA(node, Query) ? node : nullptr;
         auto *value = castNode(Const, copied(node));
         check_length(value);
         value->consttypmod = -1;

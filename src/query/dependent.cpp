@@ -4,6 +4,7 @@
 #include "border/visit.hpp"
 #include "query/distinct.hpp"
 #include "query/limits.hpp"
+#include "query/make.hpp"
 
 namespace dp::query {
 
@@ -34,9 +35,7 @@ static TargetEntry *target_of(Query *query, Node *column) {
 }
 
 static void group_by(Query *query, Node *column) {
-    auto *clause = makeNode(SortGroupClause);
-    get_sort_group_operators(exprType(column), false, false, false, &clause->sortop, &clause->eqop, nullptr,
-                             &clause->hashable);
+    SortGroupClause *clause = make_grouping(column);
     TargetEntry *target = OidIsValid(clause->eqop) ? target_of(query, column) : nullptr;
     if (target == nullptr)
         return;

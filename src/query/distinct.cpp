@@ -58,12 +58,20 @@ Distinct Distinct::none() {
     return Distinct{NIL, nullptr};
 }
 
-// So many are compared one by one; most statements have fewer.
-constexpr int few = 16;
+static HTAB *new_table() {
+    HASHCTL control = {};
+    control.keysize = sizeof(uint32);
+    control.entrysize = sizeof(Entry);
+    control.hcxt = CurrentMemoryContext;
+    return hash_create("dp_rdr expressions", 64, &control, HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
+}
 
-static int find_among(const List *places, const List *nodes, const Node *node) {
+int Distinct::place_of(Node *node) const {
+    const uint32 hash = hash_of(node);
+    const auto *entry =
+        places == nullptr ? nullptr : static_cast<Entry *>(hash_search(places, &hash, HASH_FIND, nullptr));
     ListCell *cell;
-    foreach (cell, places) {
+    foreach (cell, entry == nullptr ? NIL : entry->places) {
         CHECK_FOR_INTERRUPTS(); // whoever writes a statement can give many expressions one hash
         if (equal(list_nth(nodes, lfirst_int(cell) - 1), node))
             return lfirst_int(cell);
@@ -71,49 +79,15 @@ static int find_among(const List *places, const List *nodes, const Node *node) {
     return 0;
 }
 
-static int find_in(const List *nodes, const Node *node) {
-    ListCell *cell;
-    foreach (cell, nodes)
-        if (equal(lfirst(cell), node))
-            return foreach_current_index(cell) + 1;
-    return 0;
-}
-
-static void enter(HTAB *places, Node *node, int place) {
-    uint32 hash = hash_of(node);
-    bool found;
-    auto *entry = static_cast<Entry *>(hash_search(places, &hash, HASH_ENTER, &found));
-    entry->places = lappend_int(found ? entry->places : NIL, place);
-}
-
-static HTAB *table_of(const List *nodes) {
-    HASHCTL control = {};
-    control.keysize = sizeof(uint32);
-    control.entrysize = sizeof(Entry);
-    control.hcxt = CurrentMemoryContext;
-    HTAB *places = hash_create("dp_rdr expressions", 64, &control, HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
-    ListCell *cell;
-    foreach (cell, nodes)
-        enter(places, static_cast<Node *>(lfirst(cell)), foreach_current_index(cell) + 1);
-    return places;
-}
-
-int Distinct::place_of(Node *node) const {
-    if (places == nullptr)
-        return find_in(nodes, node);
-    uint32 hash = hash_of(node);
-    auto *entry = static_cast<Entry *>(hash_search(places, &hash, HASH_FIND, nullptr));
-    return entry == nullptr ? 0 : find_among(entry->places, nodes, node);
-}
-
 int Distinct::add(Node *node) {
     if (const int place = place_of(node))
         return place;
+    const uint32 hash = hash_of(node);
+    bool found;
+    places = places == nullptr ? new_table() : places;
     nodes = lappend(nodes, node);
-    if (places != nullptr)
-        enter(places, node, count());
-    else if (count() > few)
-        places = table_of(nodes);
+    auto *entry = static_cast<Entry *>(hash_search(places, &hash, HASH_ENTER, &found));
+    entry->places = lappend_int(found ? entry->places : NIL, count());
     return count();
 }
 

@@ -8,7 +8,7 @@ namespace dp::query {
 
 struct Distinct {
     List *nodes;
-    HTAB *places; // hash value -> places in `nodes`; null: they are few
+    HTAB *places; // hash value -> places in `nodes`; null: there are none
 
     static Distinct none();
     // Adds a node if there is no equal one. Returns its place, counted from 1.

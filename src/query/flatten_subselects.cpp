@@ -115,14 +115,6 @@ void check_opened(Node *node, int index, List *columns, ParseState *source) {
                         source ? parser_errposition(source, exprLocation(node)) : 0));
 }
 
-// Columns of joins are those of what is joined.
-static bool has_joins(const Query *query) {
-    for (auto *entry : border::each<RangeTblEntry>(query->rtable))
-        if (entry->rtekind == RTE_JOIN)
-            return true;
-    return false;
-}
-
 // In place or copied.
 static Node *put_in_place(Node *node, Query *query, List *places, ParseState *source, bool *sublinks) {
     if (node == nullptr)

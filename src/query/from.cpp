@@ -4,6 +4,7 @@
 #include "border/permissions.hpp"
 #include "border/refuse.hpp"
 #include "border/versions.hpp"
+#include "border/visit.hpp"
 #include "catalog/facade.hpp"
 #include "catalog/public_table.hpp"
 #include "catalog/settings.hpp"
@@ -66,14 +67,8 @@ From read_from(Node *tree, bool nullable, const FromReader &reader) {
 }
 
 static bool has_outer_join(Node *tree) {
-    check_stack_depth();
-    if (IsA(tree, JoinExpr))
-        return castNode(JoinExpr, tree)->jointype != JOIN_INNER || has_outer_join(castNode(JoinExpr, tree)->larg) ||
-               has_outer_join(castNode(JoinExpr, tree)->rarg);
-    for (auto *part : border::each<Node>(IsA(tree, FromExpr) ? castNode(FromExpr, tree)->fromlist : NIL))
-        if (has_outer_join(part))
-            return true;
-    return false;
+    return border::any(
+        tree, [](Node *node) { return IsA(node, JoinExpr) && castNode(JoinExpr, node)->jointype != JOIN_INNER; });
 }
 
 static From same_item(const RangeTblRef *ref, bool, void *) {
@@ -84,19 +79,24 @@ static Node *same_condition(Node *on, void *) {
     return on;
 }
 
+bool has_joins(const Query *query) {
+    for (auto *entry : border::each<RangeTblEntry>(query->rtable))
+        if (entry->rtekind == RTE_JOIN)
+            return true;
+    return false;
+}
+
 bool flatten_from(Query *query) {
     auto *tree = reinterpret_cast<Node *>(query->jointree);
     if (has_outer_join(tree))
         return false;
     const From from = read_from(tree, false, {same_item, same_condition, nullptr, nullptr});
     query->jointree = makeFromExpr(from.items, from.where);
-    for (auto *entry : border::each<RangeTblEntry>(query->rtable))
-        if (entry->rtekind == RTE_JOIN) {
-            query->jointree->quals = border::columns_of_joined(query, query->jointree->quals);
-            query->targetList =
-                reinterpret_cast<List *>(border::columns_of_joined(query, reinterpret_cast<Node *>(query->targetList)));
-            break;
-        }
+    if (has_joins(query)) {
+        query->jointree->quals = border::columns_of_joined(query, query->jointree->quals);
+        query->targetList =
+            reinterpret_cast<List *>(border::columns_of_joined(query, reinterpret_cast<Node *>(query->targetList)));
+    }
     return true;
 }
 
@@ -170,12 +170,12 @@ static From read_item(const RangeTblRef *ref, bool nullable, void *context) {
     auto *reading = static_cast<const Reading *>(context);
     Leaf *leaf = reading->leaf;
     const RangeTblEntry *entry = rt_fetch(ref->rtindex, reading->query->rtable);
+    Source source = {entry->relid, ref->rtindex, false, nullable, false, InvalidOid, nullptr, nullptr};
+    check_sources(leaf->nsources + 1);
     if (is_people(entry)) {
-        check_sources(leaf->nsources + 1);
-        leaf->sources[leaf->nsources++] =
-            Source{InvalidOid, ref->rtindex, false,   nullable,
-                   false,      InvalidOid,   nullptr, read_people(entry->subquery, reading->source)};
-        return From{list_make1(copyObject(const_cast<RangeTblRef *>(ref))), nullptr};
+        source.people = read_people(entry->subquery, reading->source);
+        leaf->sources[leaf->nsources++] = source;
+        return From{list_make1(reference_to(ref->rtindex)), nullptr};
     }
     const bool passed = !reading->single && is_passed_rows(entry);
     if (!passed && entry->rtekind != RTE_RELATION)
@@ -184,23 +184,17 @@ static From read_item(const RangeTblRef *ref, bool nullable, void *context) {
         refuse_part("TABLESAMPLE", "Leave it out.", reading->source, -1);
     if (reading->single && ref->rtindex != 1)
         refuse_item(reading, "a query of this form");
-    const bool is_public = passed || (!reading->single && catalog::is_public_table(entry->relid));
-    if (!is_public && !OidIsValid(catalog::table_of_facade(entry->relid))) {
+    source.is_public = passed || (!reading->single && catalog::is_public_table(entry->relid));
+    if (!source.is_public && !OidIsValid(catalog::table_of_facade(entry->relid))) {
         if (reading->single)
             refuse_relation(entry->relid);
         refuse_item(reading, nullptr);
     }
-    if (is_public && !passed && !entry->inh)
+    if (source.is_public && !passed && !entry->inh)
         refuse_part("ONLY", only_remedy, reading->source, -1);
-    check_sources(leaf->nsources + 1);
-    leaf->sources[leaf->nsources++] = Source{entry->relid,
-                                             ref->rtindex,
-                                             is_public,
-                                             nullable,
-                                             false,
-                                             border::permission_of(reading->query, entry).role,
-                                             passed ? entry : nullptr,
-                                             nullptr};
+    source.reader = border::permission_of(reading->query, entry).role;
+    source.rows = passed ? entry : nullptr;
+    leaf->sources[leaf->nsources++] = source;
     return From{list_make1(reference_to(ref->rtindex)), nullptr};
 }
 

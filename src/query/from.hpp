@@ -24,6 +24,8 @@ struct FromReader {
 // Reads a jointree or a part of it. Errors: 0A000 for a FULL JOIN.
 From read_from(Node *tree, bool nullable, const FromReader &reader);
 
+// Whether columns may be those of joins, which are columns of what is joined.
+bool has_joins(const Query *query);
 // Makes the FROM of a query a list of its entries, and conditions of its inner joins such of WHERE. False, and nothing is changed: there
 // are outer joins.
 bool flatten_from(Query *query);

@@ -153,15 +153,9 @@ static double walk(Node *node, const Walk *with) {
         return 0;
     case T_RelabelType:
         return walk(reinterpret_cast<Node *>(castNode(RelabelType, node)->arg), with);
-    case T_FuncExpr: {
-        auto *call = castNode(FuncExpr, node);
-        return gap_of_call(call->funcid, call->args, call->funcresulttype, with);
-    }
-    case T_OpExpr: {
-        auto *call = castNode(OpExpr, node);
-        set_opfuncid(call);
-        return gap_of_call(call->opfuncid, call->args, call->opresulttype, with);
-    }
+    case T_FuncExpr:
+    case T_OpExpr:
+        return gap_of_call(called(node).function, called(node).arguments, exprType(node), with);
     default:
         return unknown;
     }

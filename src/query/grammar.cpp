@@ -263,21 +263,16 @@ static void check_key_type(Node *key, ParseState *source) {
     check_collation(exprCollation(key), list_make1(key), source, exprLocation(key));
 }
 
+Key key_of(const Leaf *leaf, Node *expression, SortGroupClause *clause) {
+    const AttrNumber attno = is_table_column(leaf, expression) ? column_number(castNode(Var, expression)) : 0;
+    return Key{expression, attno, exprType(expression), exprTypmod(expression), exprCollation(expression), clause};
+}
+
 static void add_key(Leaf *leaf, const Query *query, SortGroupClause *clause, ParseState *source) {
     Node *expression = get_sortgroupclause_expr(clause, query->targetList);
     check_condition(expression, source);
     check_key_type(expression, source);
-    AttrNumber attno = InvalidAttrNumber;
-    if (is_table_column(leaf, expression))
-        attno = column_number(castNode(Var, expression));
-    leaf->keys[leaf->nkeys++] =
-        Key{expression, attno, exprType(expression), exprTypmod(expression), exprCollation(expression), clause};
-}
-
-// Returns the node below a mark, which may be an aggregate; without a mark the node itself.
-static Node *aggregate_of(Node *node, Part *part) {
-    Node *inner = marked(node, part);
-    return inner == nullptr ? node : inner;
+    leaf->keys[leaf->nkeys++] = key_of(leaf, expression, clause);
 }
 
 static Output output_of(const Leaf *leaf, const Met &met, const TargetEntry *target, ParseState *source) {
@@ -287,7 +282,7 @@ static Output output_of(const Leaf *leaf, const Met &met, const TargetEntry *tar
         if (equal(node, leaf->keys[i].expression))
             return Output{true, i, name, Part::value};
     Part part = Part::value;
-    Node *call = aggregate_of(node, &part);
+    Node *call = below_mark(node, &part);
     if (const int place = met.aggregates.place_of(call)) {
         check_part(leaf->aggregates[place - 1], part, source);
         return Output{false, place - 1, name, part};
@@ -296,7 +291,6 @@ static Output output_of(const Leaf *leaf, const Met &met, const TargetEntry *tar
         refuse_part("an expression over aggregates or keys", "Select group keys and aggregates as they are.", source,
                     exprLocation(node));
     refuse_part("a constant in the SELECT list", "Select group keys and aggregates.", source, exprLocation(node));
-    return Output{};
 }
 
 // Target list: the group keys and the aggregates. The same aggregate twice is one, and so are its value and the ends of its
@@ -305,14 +299,14 @@ static void add_outputs(Leaf *leaf, const Query *query, ParseState *source) {
     Met met = {Distinct::none(), Distinct::none(), Distinct::none()};
     for (auto *target : border::each<TargetEntry>(query->targetList)) {
         Part part;
-        Node *call = aggregate_of(reinterpret_cast<Node *>(target->expr), &part);
+        Node *call = below_mark(reinterpret_cast<Node *>(target->expr), &part);
         if (IsA(call, Aggref))
             add_argument(leaf, &met, castNode(Aggref, call), source);
     }
     for (auto *target : border::each<TargetEntry>(query->targetList)) {
         auto *node = reinterpret_cast<Node *>(target->expr);
         Part part = Part::value;
-        Node *call = aggregate_of(node, &part);
+        Node *call = below_mark(node, &part);
         if (part != Part::value && !IsA(call, Aggref))
             refuse_mark(node, source);
         if (IsA(call, Aggref) && met.aggregates.add(call) > leaf->naggregates)
@@ -326,18 +320,19 @@ static void add_outputs(Leaf *leaf, const Query *query, ParseState *source) {
     }
 }
 
-bool asks_joint(const Leaf *leaf) {
+static bool asks(const Leaf *leaf, bool (*is)(privacy::Aggregate)) {
     for (int i = 0; i < leaf->naggregates; i++)
-        if (privacy::is_joint(leaf->aggregates[i].fn))
+        if (is(leaf->aggregates[i].fn))
             return true;
     return false;
 }
 
+bool asks_joint(const Leaf *leaf) {
+    return asks(leaf, privacy::is_joint);
+}
+
 bool asks_quantile(const Leaf *leaf) {
-    for (int i = 0; i < leaf->naggregates; i++)
-        if (privacy::is_quantile(leaf->aggregates[i].fn))
-            return true;
-    return false;
+    return asks(leaf, privacy::is_quantile);
 }
 
 Leaf *check_leaf(const Query *written, ParseState *source) {

@@ -14,6 +14,12 @@ Part part_of_mark(Oid function);
 // The argument of a call of one of them; null: the node is something else. `part`: null, or where to say which.
 Node *marked(Node *node, Part *part = nullptr);
 
+// Returns the node below a mark, which may be an aggregate; without a mark the node itself.
+inline Node *below_mark(Node *node, Part *part = nullptr) {
+    Node *inner = marked(node, part);
+    return inner == nullptr ? node : inner;
+}
+
 // 0A000 for a call that marks anything but an aggregate as it stands.
 [[noreturn]] void refuse_mark(Node *call, ParseState *source);
 // Refuses the first mark that is left in a statement.

@@ -94,17 +94,10 @@ static Node *seconds_of_case(const CaseExpr *choice, const Stand &stand) {
     return seconds->defresult == nullptr ? nullptr : reinterpret_cast<Node *>(seconds);
 }
 
-static Node *seconds_of_first(const CoalesceExpr *choice, const Stand &stand) {
+// COALESCE, and GREATEST: without months intervals are in the order of their seconds, and equal where these are.
+template <class T> static Node *seconds_of_choice(const T *choice, Oid T::*type, const Stand &stand) {
     auto *seconds = flat_copy(choice);
-    seconds->coalescetype = NUMERICOID;
-    seconds->args = seconds_of_all(choice->args, stand);
-    return seconds->args == NIL ? nullptr : reinterpret_cast<Node *>(seconds);
-}
-
-// Without months intervals are in the order of their seconds, and equal where these are.
-static Node *seconds_of_greatest(const MinMaxExpr *choice, const Stand &stand) {
-    auto *seconds = flat_copy(choice);
-    seconds->minmaxtype = NUMERICOID;
+    seconds->*type = NUMERICOID;
     seconds->args = seconds_of_all(choice->args, stand);
     return seconds->args == NIL ? nullptr : reinterpret_cast<Node *>(seconds);
 }
@@ -113,9 +106,7 @@ static Node *seconds_of_null_if(const NullIfExpr *choice, const Stand &stand) {
     auto *seconds = flat_copy(choice);
     seconds->opno = lookup_type_cache(NUMERICOID, TYPECACHE_EQ_OPR)->eq_opr;
     seconds->opfuncid = get_opcode(seconds->opno);
-    seconds->opresulttype = NUMERICOID;
-    seconds->args = seconds_of_all(choice->args, stand);
-    return seconds->args == NIL ? nullptr : reinterpret_cast<Node *>(seconds);
+    return seconds_of_choice(seconds, &NullIfExpr::opresulttype, stand);
 }
 
 // Returns the number of the column that a sub-SELECT shows an expression by: one that it has, or one more.
@@ -166,9 +157,9 @@ static Node *seconds_of(Node *interval, const Stand &stand) {
     case T_CaseExpr:
         return seconds_of_case(castNode(CaseExpr, interval), stand);
     case T_CoalesceExpr:
-        return seconds_of_first(castNode(CoalesceExpr, interval), stand);
+        return seconds_of_choice(castNode(CoalesceExpr, interval), &CoalesceExpr::coalescetype, stand);
     case T_MinMaxExpr:
-        return seconds_of_greatest(castNode(MinMaxExpr, interval), stand);
+        return seconds_of_choice(castNode(MinMaxExpr, interval), &MinMaxExpr::minmaxtype, stand);
     case T_NullIfExpr:
         return seconds_of_null_if(reinterpret_cast<NullIfExpr *>(interval), stand);
     default:

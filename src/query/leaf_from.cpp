@@ -19,16 +19,12 @@ struct Joinable {
 } // namespace
 
 static Joinable join_entry(Query *leaf, JoinExpr *join, const Joinable &left, const Joinable &right) {
-    auto *entry = makeNode(RangeTblEntry);
-    entry->rtekind = RTE_JOIN;
-    entry->jointype = join->jointype;
-    entry->inFromCl = true;
-    entry->joinleftcols = list_copy(left.numbers);
-    entry->joinrightcols = list_copy(right.numbers);
     List *names = list_concat_copy(left.names, right.names), *columns = list_concat_copy(left.columns, right.columns);
-    entry->joinaliasvars = static_cast<List *>(copyObject(columns));
-    entry->eref = makeAlias("unnamed_join", static_cast<List *>(copyObject(names)));
-    leaf->rtable = lappend(leaf->rtable, entry);
+    leaf->rtable = lappend(leaf->rtable,
+                           addRangeTableEntryForJoin(make_parsestate(nullptr), names, nullptr, join->jointype, 0,
+                                                     static_cast<List *>(copyObject(columns)), list_copy(left.numbers),
+                                                     list_copy(right.numbers), nullptr, nullptr, true)
+                               ->p_rte);
     join->rtindex = list_length(leaf->rtable);
     List *numbers = NIL;
     for (int i = 1; i <= list_length(names); i++)
@@ -76,16 +72,13 @@ void add_from(Query *leaf, const Folded *folded, const Query *query) {
 
 // ---- sub-SELECTs with rows of units -----------------------------------------------------------------------------------
 
-static bool is_taken(const char *name, const List *taken) {
-    return list_member(taken, makeString(const_cast<char *>(name)));
-}
-
 // Its own, or one that no column has.
 static char *another_name(const char *name, const List *taken, int number) {
-    if (name != nullptr && *name != '\0' && strcmp(name, "?column?") != 0 && !is_taken(name, taken))
+    if (name != nullptr && *name != '\0' && strcmp(name, "?column?") != 0 &&
+        !list_member(taken, makeString(pstrdup(name))))
         return pstrdup(name);
     char *other = psprintf("c%d", number);
-    while (is_taken(other, taken))
+    while (list_member(taken, makeString(other)))
         other = psprintf("%s_", other);
     return other;
 }

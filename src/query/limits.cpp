@@ -55,26 +55,24 @@ void check_sources(int sources) {
 }
 
 void check_people(int people) {
-    if (people > max_people)
-        refuse_limit("the query opens too many sub-SELECTs with rows of one person", max_people,
-                     "of them, at all depths, each as often as it is named", "Nest fewer, or name a query of WITH fewer times.");
+    check_size(people, max_people, "the query opens too many sub-SELECTs with rows of one person",
+               "of them, at all depths, each as often as it is named", "Nest fewer, or name a query of WITH fewer times.");
 }
 
 void check_people(Query *leaf) {
     int people = 0;
-    border::visit_query(leaf, [&](Node *node, Index) {
+    border::visit_query(leaf, QTW_EXAMINE_RTES_BEFORE, [&](Node *node, Index) {
         if (!IsA(node, RangeTblEntry))
             return border::Step::in;
         people += castNode(RangeTblEntry, node)->rtekind == RTE_SUBQUERY ? 1 : 0;
         check_people(people);
         return border::Step::past;
-    }, QTW_EXAMINE_RTES_BEFORE);
+    });
 }
 
 void check_depth(int depth) {
-    if (depth > max_depth)
-        refuse_limit("a restricted view is too deep in the query", max_depth, "queries, one below the other",
-                     "Write fewer sub-SELECTs, views and queries of WITH below one another.");
+    check_size(depth, max_depth, "a restricted view is too deep in the query", "queries, one below the other",
+               "Write fewer sub-SELECTs, views and queries of WITH below one another.");
 }
 
 void check_joined(int columns) {

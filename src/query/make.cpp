@@ -49,6 +49,13 @@ int place_in(List **nodes, Node *node) {
     return place;
 }
 
+SortGroupClause *make_grouping(const Node *expression) {
+    auto *clause = makeNode(SortGroupClause);
+    get_sort_group_operators(exprType(expression), false, false, false, &clause->sortop, &clause->eqop, nullptr,
+                             &clause->hashable);
+    return clause;
+}
+
 Query *make_select() {
     auto *query = makeNode(Query);
     query->commandType = CMD_SELECT;

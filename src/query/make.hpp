@@ -45,6 +45,9 @@ Var *column_showing(int varno, int number, const Node *expression, Index level =
 // Returns the place of a node in a list of distinct ones, counted from 1; it is added if it is not there.
 int place_in(List **nodes, Node *node);
 
+// Makes a clause by which an expression is grouped: with the default operators of its type, if that has any.
+SortGroupClause *make_grouping(const Node *expression);
+
 // Makes SELECT without anything.
 Query *make_select();
 RangeTblRef *reference_to(int varno);

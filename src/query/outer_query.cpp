@@ -2,7 +2,7 @@
 
 #include "border/each.hpp"
 #include "border/scope.hpp"
-#include "border/walk.hpp"
+#include "border/visit.hpp"
 #include "catalog/facade.hpp"
 #include "catalog/settings.hpp"
 #include "query/flatten_subselects.hpp"
@@ -87,27 +87,18 @@ bool walk_executed(Query *query, border::Walker walker, void *context) {
     return border::walk_query(query, walker, context, QTW_IGNORE_CTE_SUBQUERIES);
 }
 
-static bool scans_facade(const Query *query, const Node *from) {
-    check_stack_depth();
-    if (IsA(from, RangeTblRef))
-        return OidIsValid(
-            catalog::expanded_facade(rt_fetch(reinterpret_cast<const RangeTblRef *>(from)->rtindex, query->rtable)));
-    if (IsA(from, JoinExpr)) {
-        auto *join = reinterpret_cast<const JoinExpr *>(from);
-        return scans_facade(query, join->larg) || scans_facade(query, join->rarg);
-    }
-    for (auto *part : border::each<const Node>(reinterpret_cast<const FromExpr *>(from)->fromlist))
-        if (scans_facade(query, part))
-            return true;
-    return false;
+static bool scans_facade(const Query *query) {
+    return border::any(reinterpret_cast<Node *>(query->jointree), [=](Node *node) {
+        return IsA(node, RangeTblRef) &&
+               OidIsValid(catalog::expanded_facade(rt_fetch(castNode(RangeTblRef, node)->rtindex, query->rtable)));
+    });
 }
 
 static bool find_rows(Node *node, void *context) {
     if (node == nullptr || !IsA(node, Query))
         return node != nullptr && border::walk_expression(node, find_rows, context);
     auto *query = castNode(Query, node);
-    return (query->jointree != nullptr && scans_facade(query, reinterpret_cast<Node *>(query->jointree))) ||
-           walk_executed(query, find_rows, context);
+    return scans_facade(query) || walk_executed(query, find_rows, context);
 }
 
 bool shows_rows(Query *query) {

@@ -143,13 +143,10 @@ static List *keys_of(const Query *below) {
 
 // The columns of the unit of a source, as column_number, where all of them are among these; else NIL.
 static List *unit_of_source(const Source &source, const List *columns) {
-    List *numbers = NIL;
     const List *of_unit = source.people != nullptr ? source.people->per_unit->unit
                           : source.is_public       ? NIL
                                                    : unit_columns_now(source.relation);
-    ListCell *cell;
-    foreach (cell, of_unit)
-        numbers = lappend_int(numbers, column_number(source.varno, static_cast<AttrNumber>(lfirst_int(cell))));
+    List *numbers = numbers_of(source, of_unit);
     return list_difference_int(numbers, columns) == NIL ? numbers : NIL;
 }
 
@@ -249,7 +246,7 @@ static Node *as_columns(const Node *expression, PerUnit *rows, ParseState *sourc
             return node;
         }
         if (!IsA(node, Aggref))
-            return nullptr;
+            return IsA(node, Query) ? node : nullptr;
         check_call(castNode(Aggref, node), source);
         Var *column = column_showing(unit_varno, place_in(&rows->columns, node), node);
         column->location = exprLocation(node);
@@ -259,11 +256,7 @@ static Node *as_columns(const Node *expression, PerUnit *rows, ParseState *sourc
 
 static Key column_key(const Leaf *leaf, Node *expression, ParseState *source) {
     check_condition(expression, source);
-    auto *clause = makeNode(SortGroupClause);
-    get_sort_group_operators(exprType(expression), false, false, false, &clause->sortop, &clause->eqop, nullptr,
-                             &clause->hashable);
-    const AttrNumber attno = is_table_column(leaf, expression) ? column_number(castNode(Var, expression)) : 0;
-    return {expression, attno, exprType(expression), exprTypmod(expression), exprCollation(expression), clause};
+    return key_of(leaf, expression, make_grouping(expression));
 }
 
 // The number of the column that shows this one of the unit, by its place among these; or that behind all which are shown.

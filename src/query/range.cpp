@@ -399,9 +399,7 @@ static bool is_short(Node *value, int times) {
         return are_short(
             IsA(value, MinMaxExpr) ? castNode(MinMaxExpr, value)->args : castNode(CoalesceExpr, value)->args, times);
     const Rule rule = rule_of(value);
-    List *arguments = IsA(value, OpExpr)     ? castNode(OpExpr, value)->args
-                      : IsA(value, FuncExpr) ? castNode(FuncExpr, value)->args
-                                             : NIL;
+    const List *arguments = called(value).arguments;
     return arguments != NIL && times > 0 && (is_arithmetic(rule) || rule == Rule::kept) &&
            are_short(arguments, times - 1);
 }
@@ -683,16 +681,11 @@ static Range range_of_node(Node *node, const Walk *with) {
     }
     case T_CollateExpr:
         return walk(reinterpret_cast<Node *>(castNode(CollateExpr, node)->arg), with);
-    case T_FuncExpr: {
-        auto *call = castNode(FuncExpr, node);
-        return with_nulls(range_of_call(call->funcid, call->args, call->funcresulttype, with), call->funcid, call->args,
-                          call->funcresulttype, with);
-    }
+    case T_FuncExpr:
     case T_OpExpr: {
-        auto *call = castNode(OpExpr, node);
-        set_opfuncid(call);
-        return with_nulls(range_of_call(call->opfuncid, call->args, call->opresulttype, with), call->opfuncid,
-                          call->args, call->opresulttype, with);
+        const auto [function, arguments] = called(node);
+        const Oid result = exprType(node);
+        return with_nulls(range_of_call(function, arguments, result, with), function, arguments, result, with);
     }
     case T_NullIfExpr:
         return range_of_nullif(reinterpret_cast<OpExpr *>(node), with);

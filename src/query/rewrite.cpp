@@ -73,7 +73,7 @@ static Node *seen_from_level(Node *node, Index level) {
 
 // An aggregate of the level that is split, marked or not, as it stands in the leaf; null: the node is none.
 static Node *own_aggregate(Node *node, Index level) {
-    Node *inner = marked(node), *call = inner == nullptr ? node : inner;
+    Node *call = below_mark(node);
     return IsA(call, Aggref) && castNode(Aggref, call)->agglevelsup == level ? seen_from_level(node, level) : nullptr;
 }
 

@@ -62,8 +62,7 @@ static const Unit *unit_of(const char *name) {
 
 static bool is_without_months(Node *node) {
     const Const *value = value_in(node);
-    return value != nullptr &&
-           (value->consttype != INTERVALOID || DatumGetIntervalP(value->constvalue)->month == 0);
+    return value != nullptr && (value->consttype != INTERVALOID || DatumGetIntervalP(value->constvalue)->month == 0);
 }
 
 // Returns what is moved by a constant, or read by another clock. Null: nothing.
@@ -90,14 +89,12 @@ static Node *before_shift(Oid function, List *arguments, bool *zoned) {
 }
 
 static bool is_of_column(Node *node, const Var *column, bool *zoned) {
-    for (node = without_relabelings(node); node != nullptr && !IsA(node, Var); node = without_relabelings(node))
-        if (IsA(node, FuncExpr))
-            node = before_shift(castNode(FuncExpr, node)->funcid, castNode(FuncExpr, node)->args, zoned);
-        else if (IsA(node, OpExpr)) {
-            set_opfuncid(castNode(OpExpr, node));
-            node = before_shift(castNode(OpExpr, node)->opfuncid, castNode(OpExpr, node)->args, zoned);
-        } else
+    for (node = without_relabelings(node); node != nullptr && !IsA(node, Var); node = without_relabelings(node)) {
+        const auto [function, arguments] = called(node);
+        if (!OidIsValid(function))
             return false;
+        node = before_shift(function, arguments, zoned);
+    }
     return equal(node, column);
 }
 

@@ -42,20 +42,21 @@ static const TotalFunction *total_entry(Oid function, Oid collation) {
     return entry;
 }
 
-// A call of `function`, or of its replacement, with arguments that are total already.
-static Node *total_call(Node *node, Oid function, Oid result, Oid collation, Oid input_collation, List **arguments,
-                        RowCost *cost) {
-    const TotalFunction *entry = total_entry(function, input_collation);
-    check_constants(entry, *arguments);
-    add_cost(cost, entry, input_collation, *arguments);
+// A call, or that of its replacement, with arguments that are total already.
+static Node *total_call(Node *node, RowCost *cost) {
+    const auto [function, arguments] = called(node);
+    const Oid collation = exprInputCollation(node);
+    const TotalFunction *entry = total_entry(function, collation);
+    check_constants(entry, arguments);
+    add_cost(cost, entry, collation, arguments);
     if (entry->why.per_byte > 0)
-        limit_arguments(*arguments);
+        limit_arguments(arguments);
     if (entry->how == Total::as_it_is)
         return node;
     if (entry->how == Total::inlined) // folding has left it as it was
         refuse_partial(psprintf("function %s", format_procedure(function)));
-    return reinterpret_cast<Node *>(
-        makeFuncExpr(replacement_of(function), result, *arguments, collation, input_collation, COERCE_EXPLICIT_CALL));
+    return reinterpret_cast<Node *>(makeFuncExpr(replacement_of(function), exprType(node), arguments,
+                                                 exprCollation(node), collation, COERCE_EXPLICIT_CALL));
 }
 
 // Comparisons that the executor calls by itself: they have no replacement and want no constants.
@@ -107,17 +108,6 @@ static Node *total_cast(const CoerceViaIO *cast, RowCost *cost) {
     return call_of_cast(*entry, argument, cast, entry->styled() ? plain_date_style : nullptr);
 }
 
-static Node *total_function_call(FuncExpr *call, RowCost *cost) {
-    return total_call(reinterpret_cast<Node *>(call), call->funcid, call->funcresulttype, call->funccollid,
-                      call->inputcollid, &call->args, cost);
-}
-
-static Node *total_operator(OpExpr *call, RowCost *cost) {
-    set_opfuncid(call);
-    return total_call(reinterpret_cast<Node *>(call), call->opfuncid, call->opresulttype, call->opcollid,
-                      call->inputcollid, &call->args, cost);
-}
-
 // DISTINCT and NULLIF have the struct of an operator.
 static Node *total_equality(OpExpr *call, RowCost *cost) {
     set_opfuncid(call);
@@ -160,9 +150,8 @@ static Node *to_total(Node *node, void *context) {
     case T_MinMaxExpr:
         return total_greatest(castNode(MinMaxExpr, node), cost);
     case T_FuncExpr:
-        return total_function_call(castNode(FuncExpr, node), cost);
     case T_OpExpr:
-        return total_operator(castNode(OpExpr, node), cost);
+        return total_call(node, cost);
     case T_DistinctExpr:
     case T_NullIfExpr:
         return total_equality(reinterpret_cast<OpExpr *>(node), cost);

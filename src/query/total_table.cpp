@@ -181,13 +181,18 @@ Rule rule_of(Oid function) {
     return entry == nullptr ? Rule::none : entry->rule;
 }
 
+Called called(Node *node) {
+    if (IsA(node, FuncExpr))
+        return {castNode(FuncExpr, node)->funcid, castNode(FuncExpr, node)->args};
+    if (!IsA(node, OpExpr))
+        return {InvalidOid, NIL};
+    set_opfuncid(castNode(OpExpr, node));
+    return {castNode(OpExpr, node)->opfuncid, castNode(OpExpr, node)->args};
+}
+
 Rule rule_of(Node *call) {
-    if (IsA(call, FuncExpr))
-        return rule_of(castNode(FuncExpr, call)->funcid);
-    if (!IsA(call, OpExpr))
-        return Rule::none;
-    set_opfuncid(castNode(OpExpr, call));
-    return rule_of(castNode(OpExpr, call)->opfuncid);
+    const Oid function = called(call).function;
+    return OidIsValid(function) ? rule_of(function) : Rule::none;
 }
 
 // ---- looking up ----------------------------------------------------------------------------------------------------

@@ -20,6 +20,12 @@ const TotalFunction *find_total(Oid function);
 // The rule of a function, or of a call; none for what is not in the table.
 Rule rule_of(Oid function);
 Rule rule_of(Node *call);
+// Returns the function that a call or an operator calls, with its arguments; InvalidOid: the node is neither.
+struct Called {
+    Oid function;
+    List *arguments;
+};
+Called called(Node *node);
 
 inline bool is_arithmetic(Rule rule) {
     return rule >= Rule::plus && rule <= Rule::absolute;
