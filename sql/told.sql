@@ -280,6 +280,27 @@ SELECT FROM (SELECT day, count(*) AS n FROM shop.visit_dp WHERE visit_id < -1 GR
 SELECT error95 * sqrt(300) / 1.96 > 500 AS many FROM dp_last_release() WHERE column_name = 'n';
 \set VERBOSITY terse
 
+-- Ranks that are no noise are told all the same, with the steps of a grid that is coarser than the values. Of 60 groups of 100 people an average, and a
+-- share, has 0 in its interval in 95 of 100: that of fewer than 31 has by chance in less than 1e-9 of the runs.
+SET ROLE regress_controller;
+SELECT dp_set_people('shop.guest', 6000), dp_grant('shop.guest_dp', 'regress_reader', tau => 0, epsilon_max => 1, epsilon_min => 1, candidates => '{1}', delta => 1e-6);
+CREATE TABLE shop.season (name text PRIMARY KEY);
+INSERT INTO shop.season VALUES ('summer'), ('winter');
+SELECT dp_set_public('shop.season', 'shop.guest');
+GRANT SELECT ON shop.season TO regress_reader;
+SET ROLE regress_noisy;
+SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY score) >= 0 AS t FROM shop.guest_dp WHERE age > 0;
+SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY score * 1000) >= 0 AS t FROM shop.guest_dp;
+SET ROLE regress_reader;
+SET client_min_messages = warning;
+SELECT count(*) FROM (SELECT mood, avg(CASE WHEN score > 200 THEN score ELSE 0 END) AS a FROM shop.guest_dp WHERE mood BETWEEN 0 AND 59 GROUP BY mood OFFSET 0) t;
+SELECT noise > numbers / 2 AS noise FROM dp_last_release() WHERE column_name = 'a';
+SELECT count(*) FROM (SELECT mood, avg(CASE WHEN score > 200 THEN 1.0 ELSE 0 END) AS a FROM shop.guest_dp WHERE mood BETWEEN 0 AND 59 GROUP BY mood OFFSET 0) t;
+SELECT noise, coarse > numbers / 2 AS coarse FROM dp_last_release() WHERE column_name = 'a';
+RESET client_min_messages;
+-- Nobody has more rows than keys and a public table say, so nothing can be clipped.
+SELECT count(*) > 0 AS t, count(*) FILTER (WHERE age > 30) > 0 AS f FROM shop.guest_dp CROSS JOIN shop.season;
+
 -- Under within_data nothing is judged, said or hidden: a half-width would tell epsilon.
 SET ROLE regress_searcher;
 SET dp_rdr.noise = hide;

@@ -90,10 +90,27 @@ static bool counts_below(const rows::Question *question) {
     return false;
 }
 
+bool has_exact_limit(const rows::Question *question) {
+    const rows::Units *units = question->units;
+    if (units == nullptr || units->joined == nullptr || units->max_rows < units->joined->max_rows ||
+        question->leaf->limits.max_groups > 0 || question->leaf->limits.max_rows_per_group > 0)
+        return false;
+    for (int i = 0; i < question->nsources; i++)
+        if (!question->sources[i].source->tested &&
+            (question->sources[i].people != nullptr ||
+             (question->sources[i].settings != nullptr && !question->sources[i].settings->unit->keyed)))
+            return false;
+    for (int j = 0; j < question->nmeasures; j++)
+        if (question->totals != nullptr && question->totals[j].text != nullptr)
+            return false;
+    return true;
+}
+
 const char *limit_text(const rows::Question *question) {
     const rows::Units *units = question->units;
     const query::Limits &asked = question->leaf->limits;
-    if (units == nullptr || (!asked.by_setting && (asked.max_rows > 0 || asked.max_groups > 0)))
+    if (units == nullptr || has_exact_limit(question) ||
+        (!asked.by_setting && (asked.max_rows > 0 || asked.max_groups > 0)))
         return nullptr;
     const bool people = rows::only_people(question) != nullptr;
     const bool several = units->joined == nullptr ? !units->path->keyed : rows_of_unit(question) > 1;
@@ -108,7 +125,7 @@ const char *limit_text(const rows::Question *question) {
 }
 
 const char *quotient_text(const rows::Question *question) {
-    if (!rows::is_clipped(question) || question->units->single)
+    if (!rows::is_clipped(question) || question->units->single || has_exact_limit(question))
         return nullptr;
     int found = 0;
     for (int j = 0; j < question->nmeasures; j++) {

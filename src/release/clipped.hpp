@@ -13,6 +13,8 @@ const char *label(const rows::Question *question, int output);
 const char *clipped_text(const rows::Question *question, int output);
 // Says that counts and sums of rows are clipped apart, so that a quotient of two may be far from that of the rows. Null: there are no two.
 const char *quotient_text(const rows::Question *question);
+// Tells whether keys and counted rows of public tables say that nobody has more rows than count.
+bool has_exact_limit(const rows::Question *question);
 // Says that a limit may clip. How much it does follows from no number of an answer, as few people may have most of the rows. Null: the
 // limit was passed, or clips nothing.
 const char *limit_text(const rows::Question *question);

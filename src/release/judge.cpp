@@ -57,23 +57,53 @@ const char *null_text(const rows::Question *question) {
     return nullptr;
 }
 
-// Says how far ranks are off, if that is more than half of all rows.
-static const char *rank_text(const rows::Question *question, const privacy::ReleasePlan *plan) {
-    const double rows = static_cast<double>(question->settings->people) *
-                        (question->units == nullptr ? 1 : question->units->max_rows);
-    double worst = 0;
-    for (int j = 0; plan != nullptr && j < question->nmeasures; j++) {
-        const privacy::Measure &measure = (*question->measures)[j];
-        if (measure.kind == privacy::MeasureKind::quantile)
-            worst = Max(worst, border::core([&] {
-                            return privacy::rank_error95(question->grids[j]->cells, measure.fraction, plan->noise[j]) /
-                                   static_cast<double>(measure.grain);
-                        }));
-    }
-    if (rows == 0 || worst <= rows / 2)
+// Says how far apart the values lie that may be printed; null: all that there can be may.
+static const char *step_text(const rows::Question *question, int measure) {
+    const privacy::Grid &grid = *question->grids[measure];
+    int aggregate = 0;
+    while (question->measure_of[aggregate] != measure)
+        aggregate++;
+    const Oid type = getBaseType(exprType(rows::argument_node(question, aggregate)));
+    const double points = static_cast<double>(grid.last) - static_cast<double>(grid.first) + 1;
+    const double step = grid.of_points ? points / grid.scale / grid.cells : (grid.high - grid.low) / grid.cells;
+    if (grid.of_points && points <= grid.cells)
         return nullptr;
-    return psprintf("mostly noise: the rank of min, max and percentiles is off by up to %s rows, more than half of all",
-                    about(worst));
+    if (type == TIMESTAMPOID || type == TIMESTAMPTZOID)
+        return step < USECS_PER_DAY ? psprintf("%s seconds", about(step / USECS_PER_SEC))
+                                    : psprintf("%s days", about(step / USECS_PER_DAY));
+    return type == DATEOID ? psprintf("%s days", about(step)) : about(step);
+}
+
+static double rank_error(const rows::Question *question, const privacy::ReleasePlan *plan, int measure) {
+    return border::core([&] {
+        const privacy::Measure &of = (*question->measures)[measure];
+        return privacy::rank_error95(question->grids[measure]->cells, of.fraction, plan->noise[measure]) /
+               static_cast<double>(of.grain);
+    });
+}
+
+// Says how far ranks are off at most, and the steps of values. Nobody knows how many rows a group has: few people have max_rows, so its
+// root is taken, and of all an average group has its share. Noise begins with half of these; below a hundredth nothing is said.
+static void tell_ranks(const rows::Question *question, const privacy::ReleasePlan *plan, const char **noise,
+                       const char **coarse) {
+    const double each = question->units == nullptr ? 1 : std::ceil(std::sqrt(question->units->max_rows));
+    const double rows = static_cast<double>(question->settings->people) * each / Max(question->ngroups, 1);
+    double worst = 0;
+    const char *step = nullptr;
+    for (int j = 0; plan != nullptr && j < question->nmeasures; j++)
+        if ((*question->measures)[j].kind == privacy::MeasureKind::quantile) {
+            worst = Max(worst, rank_error(question, plan, j));
+            step = step == nullptr ? step_text(question, j) : step;
+        }
+    const char *steps = step == nullptr ? "" : psprintf(", and their values lie %s apart", step);
+    if (rows > 0 && worst > rows / 2)
+        *noise =
+            psprintf("mostly noise: the rank of min, max and percentiles is off by up to %s rows%s; with %g of each "
+                     "of " INT64_FORMAT " people a group has less than twice as many",
+                     about(worst), steps, each, static_cast<int64>(question->settings->people));
+    else if (worst > rows / 100)
+        *coarse =
+            psprintf("coarse: the rank of min, max and percentiles is off by up to %s rows%s", about(worst), steps);
 }
 
 // A single number is noise below twice error95.
@@ -86,7 +116,8 @@ static const char *noise_text(const Judge *judge, int output) {
     const char *name = label(judge->question, output);
     if (average)
         return psprintf("mostly noise: of " INT64_FORMAT " averages (%s) the intervals of " INT64_FORMAT
-                        " are wider than half of the bounds of the values",
+                        " are wider than half of the bounds of the values, or do not tell them from 0; "
+                        "least(greatest(x, LOW), HIGH) bounds values closer",
                         seen.numbers, name, seen.noise);
     if (single)
         return psprintf("mostly noise: the number %s lies within twice its error95 (%s) of 0", name, about(error95));
@@ -164,7 +195,7 @@ Judge *begin_judging(const rows::Question *question, const Terms &terms, const p
     judge->question = question;
     judge->facts = facts;
     facts->judged.seen = static_cast<Seen *>(palloc0(sizeof(Seen) * (leaf->noutputs + 1)));
-    facts->judged.texts[notice_noise] = rank_text(question, plan);
+    tell_ranks(question, plan, &facts->judged.texts[notice_noise], &facts->judged.texts[notice_coarse]);
     facts->judged.texts[notice_null] = null_text(question);
     facts->judged.texts[notice_beyond] = question->beyond;
     facts->judged.texts[notice_quotient] = quotient_text(question);
@@ -219,7 +250,8 @@ bool shows_row(Judge *judge, const privacy::int128 *noisy) {
     return !hidden;
 }
 
-// Shares, and what else lies within -1 and 1, are as good as they are right to 0.05.
+// An interval with 0 in it is noise unless it is short beside the bounds. Shares, and what else lies within -1 and 1, are as good as they
+// are right to 0.05; where the interval has 0 in it, to 0.01.
 void note_average(Judge *judge, int output, double width, const privacy::int128 *noisy) {
     if (judge == nullptr || std::isnan(judge->numbers[output].room))
         return;
@@ -227,10 +259,13 @@ void note_average(Judge *judge, int output, double width, const privacy::int128 
     const int j = question->measure_of[question->leaf->outputs[output].index];
     const privacy::Bounds &bounds = *question->bounds[j];
     const double average = released_pair(question, question->leaf->outputs[output].index, noisy).avg;
-    const double right = bounds.low >= -1 && bounds.high <= 1 ? 0.05 : 0;
+    constexpr double share = 0.05, share_at_0 = 0.01, short_part = 0.01;
+    const bool is_share = bounds.low >= -1 && bounds.high <= 1, at_0 = std::fabs(average) <= width / 2;
+    const double right = !is_share ? 0 : at_0 ? share_at_0 : share;
+    const double noise = Max(is_share ? share : 0, short_part * (bounds.high - bounds.low));
     Seen *seen = &judge->facts->judged.seen[output];
     seen->numbers++;
-    seen->noise += width > judge->numbers[output].room ? 1 : 0;
+    seen->noise += width > judge->numbers[output].room || (at_0 && width / 2 > noise) ? 1 : 0;
     weigh(seen, 1, width / 2 > Max(coarse_part * std::fabs(average), right));
 }
 
@@ -273,7 +308,7 @@ void end_judging(Judge *judge) {
         if (judged->texts[notice_noise] == nullptr && judged->texts[notice_coarse] == nullptr && judged->hidden == 0)
             judged->texts[notice_coarse] = coarse_text(judge, i);
     const int64 people = question->settings->people;
-    if (people == 0 || !rows::is_clipped(question) || question->units->max_rows < 2)
+    if (people == 0 || !rows::is_clipped(question) || question->units->max_rows < 2 || has_exact_limit(question))
         return;
     for (int i = 0; i < question->leaf->noutputs; i++)
         if (judged->texts[notice_clipped] == nullptr && is_clipped_often(judge, i, people))
