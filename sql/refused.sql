@@ -235,6 +235,8 @@ INSERT INTO attack (id, statement) VALUES
     ('D09', 'SELECT sex, count(*) FROM person_dp GROUP BY GROUPING SETS ((sex), (sex))'),
     ('D12', 'SELECT count(DISTINCT (age, salary)) FROM person_dp'),
     ('D12', 'SELECT sum(DISTINCT salary) FROM person_dp'),
+    ('D12', 'SELECT array_agg(DISTINCT salary) FROM person_dp'),
+    ('D12', 'SELECT count(*) FROM person_dp WHERE (age, salary) < (40, 1000)'),
     ('D12', 'SELECT sum(salary ORDER BY age) FROM person_dp'),
     ('D12', 'SELECT count(*) FROM person_dp WHERE age > (SELECT 30)'),
     ('D12', 'SELECT count(*) FROM person_dp WHERE age IN (SELECT age FROM own)'),

@@ -193,6 +193,10 @@ static void check_structure(Node *node, ParseState *source) {
     case T_SubLink:
         refuse_part("a sub-SELECT in a condition", remedy_of_sub_select(castNode(SubLink, node)), source, location);
         return;
+    case T_RowCompareExpr:
+        refuse_part("a comparison of rows by their order", "Compare columns: a < c OR (a = c AND b < d).", source,
+                    location);
+        return;
     case T_Aggref:
     case T_WindowFunc:
     case T_GroupingFunc:
