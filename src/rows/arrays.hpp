@@ -5,17 +5,14 @@
 
 namespace dp::rows {
 
+// Returns room for n, which holds nothing yet.
 template <class T> T *array_of(Size n) {
     return static_cast<T *>(palloc(sizeof(T) * n));
 }
 
+// Returns n of which each byte is 0.
 template <class T> T *zeroed(Size n = 1) {
     return static_cast<T *>(palloc0(sizeof(T) * n));
-}
-
-// Makes a copy of a record.
-template <class T> T *copy_of(const T &record) {
-    return new (palloc(sizeof(T))) T(record);
 }
 
 } // namespace dp::rows

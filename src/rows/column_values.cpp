@@ -2,9 +2,12 @@
 
 #include <cmath>
 
+#include "border/each.hpp"
 #include "catalog/settings.hpp"
 #include "query/exists.hpp"
+#include "query/gaps.hpp"
 #include "query/stretches.hpp"
+#include "query/total_table.hpp"
 #include "rows/canonical.hpp"
 #include "rows/compared.hpp"
 #include "rows/groups.hpp"
@@ -103,18 +106,14 @@ static bool add_groups_of_extreme(const ColumnRanges *columns, const Var *aggreg
     return true;
 }
 
-static bool add_groups_of_people(const Source &source, AttrNumber column, Values *values) {
-    KeyDomain domain;
-    if (!groups_of_people(source.people, column, &domain))
-        return false;
-    add_domain(values, domain);
-    return true;
-}
-
 static bool add_column_groups(const ColumnRanges *columns, const Var *column, Values *values) {
     const Source *source = source_at(columns->question, static_cast<int>(column->varno));
-    if (source != nullptr && source->people != nullptr)
-        return add_groups_of_people(*source, column->varattno, values);
+    KeyDomain domain = {};
+    if (source != nullptr && source->people != nullptr) {
+        const bool follow = groups_of_people(source->people, column->varattno, &domain);
+        add_domain(values, domain);
+        return follow;
+    }
     return column->varno == query::unit_varno ? add_groups_of_extreme(columns, column, values)
                                               : add_declared_groups(columns, column, values);
 }
@@ -193,6 +192,89 @@ bool column_values(ColumnRanges *columns, Node *key, Var *column, Values *values
     if (nullable)
         add_value(values, Datum(0), true);
     return !values->too_many;
+}
+
+// ---- by form ---------------------------------------------------------------------------------------------------
+
+static query::Range nothing_declared(const Var *column, void *) {
+    privacy::Span span = query::span_of_type(column->vartype);
+    span.decimals = query::decimals_of_type(column->vartype, column->vartypmod);
+    return query::Range{span, true};
+}
+
+bool is_numbered(Node *node) {
+    const query::Rule rule = query::rule_of(node);
+    return rule == query::Rule::bucket || rule == query::Rule::field || rule == query::Rule::field_of_interval ||
+           (rule == query::Rule::place && query::step_of(node, nothing_declared, nullptr) == 1);
+}
+
+// Returns the expressions of which a choice gives one, or NULL; NIL: it is no choice.
+static List *results_of(Node *choice, ColumnRanges *columns) {
+    List *results = NIL;
+    if (IsA(choice, CoalesceExpr)) { // up to the first that is never NULL
+        for (auto *one : border::each<Node>(castNode(CoalesceExpr, choice)->args)) {
+            results = lappend(results, one);
+            if (!range_over_columns(one, columns).nullable)
+                break;
+        }
+    } else if (IsA(choice, MinMaxExpr))
+        results = castNode(MinMaxExpr, choice)->args;
+    else if (IsA(choice, NullIfExpr))
+        results = list_make1(linitial(reinterpret_cast<OpExpr *>(choice)->args));
+    else if (IsA(choice, CaseExpr)) {
+        for (auto *when : border::each<CaseWhen>(castNode(CaseExpr, choice)->args))
+            results = lappend(results, when->result);
+        results = castNode(CaseExpr, choice)->defresult == nullptr
+                      ? results
+                      : lappend(results, castNode(CaseExpr, choice)->defresult);
+    }
+    return results;
+}
+
+static bool add_results(const List *results, ColumnRanges *columns, Values *values) {
+    for (auto *one : border::each<Node>(results))
+        if (!add_by_form(one, columns, values))
+            return false;
+    return true;
+}
+
+// Adds the buckets of a choice: those of what it chooses from.
+static bool add_places_of(const FuncExpr *call, const List *results, ColumnRanges *columns, Values *values) {
+    for (auto *one : border::each<Node>(results)) {
+        auto *of_one = static_cast<FuncExpr *>(copyObjectImpl(call));
+        linitial(of_one->args) = one;
+        const bool is_null = IsA(one, Const) && castNode(Const, one)->constisnull;
+        if (!is_null && !add_by_form(as_node(of_one), columns, values))
+            return false;
+    }
+    return results != NIL;
+}
+
+bool add_by_form(Node *node, ColumnRanges *columns, Values *values) {
+    check_stack_depth();
+    CHECK_FOR_INTERRUPTS();
+    if (values->too_many)
+        return false;
+    switch (nodeTag(node)) {
+    case T_Const:
+        if (!castNode(Const, node)->constisnull)
+            add_value(values, castNode(Const, node)->constvalue, false);
+        return true;
+    case T_RelabelType:
+        return add_by_form(as_node(castNode(RelabelType, node)->arg), columns, values);
+    default:
+        break;
+    }
+    if (const List *results = results_of(node, columns))
+        return add_results(results, columns, values);
+    if (query::rule_of(node) == query::Rule::place && IsA(node, FuncExpr))
+        if (const List *results = results_of(static_cast<Node *>(linitial(castNode(FuncExpr, node)->args)), columns))
+            return add_places_of(castNode(FuncExpr, node), results, columns, values);
+    if (getBaseType(exprType(node)) != BOOLOID)
+        return is_numbered(node) && add_whole_numbers(range_over_columns(node, columns).span, exprType(node), values);
+    add_value(values, BoolGetDatum(false), false);
+    add_value(values, BoolGetDatum(true), false);
+    return true;
 }
 
 } // namespace dp::rows

@@ -27,4 +27,10 @@ bool column_values(ColumnRanges *columns, Node *key, Var *column, Values *values
 // Tells a date, or a moment.
 bool has_calendar(Oid type);
 
+// Tells buckets, and fields of dates: whole numbers between bounds that are known without the column's.
+bool is_numbered(Node *node);
+// Adds the values that the expression gives whatever its columns hold between their bounds. The caller adds NULL where it can be. False:
+// too many, or nobody knows.
+bool add_by_form(Node *node, ColumnRanges *columns, Values *values);
+
 } // namespace dp::rows

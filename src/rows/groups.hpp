@@ -9,7 +9,7 @@ namespace dp::rows {
 // Errors: 22023 duplicates, nondeterministic collation; 54000 a long value; those of the type's input function.
 KeyDomain declared_domain(ArrayType *groups, Oid type, int32 typmod, Oid collation, const char *column_name);
 
-// The same of texts that were stored: under the settings that they were stored under. What they mean is not the caller's to choose.
+// Reads texts that were stored, under the settings that they were stored under: their meaning is not the caller's to choose.
 KeyDomain stored_domain(ArrayType *groups, Oid type, int32 typmod, Oid collation, const char *column_name);
 
 // Returns the values as text[], in canonical order; the texts mean the same under pinned settings.

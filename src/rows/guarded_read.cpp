@@ -1,5 +1,7 @@
 #include "rows/guarded_read.hpp"
 
+#include <utility>
+
 #include "border/refuse.hpp"
 #include "rows/engine.hpp"
 #include "rows/foreign_partitions.hpp"
@@ -31,15 +33,11 @@ static bool is_about_names(int sqlstate) {
 static bool suspends = false, lacks_workers = false;
 
 bool take_suspension() {
-    bool was = suspends;
-    suspends = false;
-    return was;
+    return std::exchange(suspends, false);
 }
 
 bool take_lack_of_workers() {
-    bool was = lacks_workers;
-    lacks_workers = false;
-    return was;
+    return std::exchange(lacks_workers, false);
 }
 
 // Logs a failed reading. The server's message is logged as its code has it, without the values in it: these may be of a row.

@@ -1,7 +1,7 @@
 // The sources of a leaf that joins several (formulas.md, 9.7 to 9.9). Nothing of it is called for a leaf over one.
 #pragma once
 
-#include "rows/question.hpp"
+#include "rows/aggregate_arguments.hpp"
 
 namespace dp::rows {
 
@@ -22,5 +22,15 @@ void limit_joined_rows(const Question *question, Units *units);
 
 // 54000: a joined row would have more columns than a row may have.
 void check_joined_columns(const Question *question);
+
+// Checks tests: EXISTS and IN (SELECT ...) as values (formulas.md, 9.9). Each is an outer join with the different values that its sources have
+// where rows are compared, so that it makes no row two:
+//
+//   SELECT .., t.found IS TRUE FROM visit LEFT JOIN (SELECT true AS found, visit_id FROM diagnosis WHERE .. GROUP BY visit_id) t
+//   ON t.visit_id = visit.visit_id
+//
+// 0A000: x IN (SELECT y ..) whose value is told apart from false where it is NULL, and x or y may be; a condition that is none of
+// equalities any more once its constants are folded.
+void check_tests(ColumnRanges *columns, const Question *question);
 
 } // namespace dp::rows

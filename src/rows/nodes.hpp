@@ -8,16 +8,18 @@
 
 namespace dp::rows {
 
+// Takes a node of some kind for one of any.
 template <class T> Node *as_node(T *node) {
     return reinterpret_cast<Node *>(node);
 }
 
-// SELECT of nothing yet.
+// Begins a SELECT of nothing, from nothing.
 Query *make_query();
 // Adds an entry to the range table; in FROM, behind what is there. Whoever runs the query needs no permission on it: that on the facade
 // was checked, and the statement runs as the table's owner.
 void add_entry(Query *query, RangeTblEntry *entry);
 void add_to_from(Query *query, RangeTblEntry *entry);
+// Makes an item of FROM: the entry at this place.
 Node *entry_ref(int varno);
 // Stands in the range table where nothing is read.
 RangeTblEntry *no_entry(const char *name);
@@ -36,6 +38,7 @@ Oid internal_function(const char *name, std::initializer_list<Oid> types);
 Var *column_like(Node *node, int varno, int number);
 // Returns a node as one of another type that its own may stand for.
 Node *relabelled(Node *node, Oid type);
+// Makes a constant.
 Const *make_integer(int32 value);
 Const *make_bytea(const bytea *bytes);
 // node IS NULL, or IS NOT NULL; IS TRUE and the like.
@@ -45,6 +48,7 @@ Node *truth_test(Node *node, BoolTestType type);
 Node *another(Node *node);
 // CASE WHEN the condition holds THEN the value ELSE the other END; NULL without another.
 Node *value_where(Node *condition, Node *value, Node *otherwise = nullptr);
+// Makes COALESCE(value, otherwise).
 Node *coalesced(Node *value, Const *otherwise);
 // COALESCE(sum(argument), 0), a numeric; of bigint.
 Node *make_exact_sum(Node *argument, Node *filter);

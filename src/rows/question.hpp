@@ -98,7 +98,7 @@ struct PerUnit {
     int64 kept;           // bytes that a unit's texts may take among their states
     List *carried;        // Var *: of the tables; keys, arguments, filters and `where` are over these as well
     List *of_unit;        // Var *: those of them that are the unit's
-    List *grouped;        // Node *: of the tables, total: keys of which a unit may have several values (rows/people)
+    List *grouped;        // Node *: of the tables, total: keys of which a unit may have several values (rows/people_statement)
     List *grouped_keys;   // Node *: the same, of the views
     Node *where;          // over unit_varno, total; or null
     int max_rows;         // counts are at most this, and sums those of as many rows

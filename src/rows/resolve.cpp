@@ -32,7 +32,6 @@
 #include "rows/key_domains.hpp"
 #include "rows/people_sources.hpp"
 #include "rows/sources.hpp"
-#include "rows/exists_columns.hpp"
 #include "rows/touched.hpp"
 #include "rows/unit_limits.hpp"
 #include "rows/units.hpp"

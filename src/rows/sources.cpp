@@ -58,9 +58,7 @@ void open_sources(const catalog::Reading &reading, Question *question, ParamList
     lock_in_order(relations);
     for (int i = 0; i < leaf->nsources; i++) {
         Source *source = &question->sources[i];
-        if (source->source->is_public)
-            continue;
-        if (source->people == nullptr)
+        if (!source->source->is_public && source->people == nullptr)
             source->settings = open_settings(reading, source->source->relation, source->relation);
     }
     List *all = settings_of(question);
