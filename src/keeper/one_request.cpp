@@ -31,7 +31,9 @@ void watch_aborts() {
 
 // ---- memory and locks ----------------------------------------------------------------------------------------------
 
-Request *open_request(int slot, MemoryContext of_all) {
+MemoryContext of_all = nullptr;
+
+Request *open_request(int slot) {
     const Slot &shared = pool()->slots[slot];
     MemoryContext memory = AllocSetContextCreate(TopMemoryContext, "dp_rdr request", ALLOCSET_DEFAULT_SIZES);
     auto *request = static_cast<Request *>(MemoryContextAllocZero(memory, sizeof(Request)));
@@ -41,7 +43,6 @@ Request *open_request(int slot, MemoryContext of_all) {
     request->role = shared.role;
     request->session_role = shared.session_role;
     request->alone = shared.alone;
-    request->of_all = of_all;
     request->memory = memory;
     request->aborts = aborts;
     return request;
@@ -59,7 +60,7 @@ void close_request(Request *request) {
     if (has_locks(request))
         for (auto *one : border::each<LockRelId>(request->locked))
             UnlockRelationIdForSession(one, AccessShareLock);
-    MemoryContextSwitchTo(request->of_all); // else it would go on in what is deleted
+    MemoryContextSwitchTo(of_all); // else it would go on in what is deleted
     MemoryContextDelete(request->memory);
 }
 

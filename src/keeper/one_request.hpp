@@ -22,7 +22,7 @@ struct Request {
     bool alone;     // nobody else waits for it
     bool paid;      // it was charged by another keeper
     bool elsewhere; // other servers keep rows of its table
-    MemoryContext of_all, memory; // what serves no single request of the batch, and its own
+    MemoryContext memory;
     release::Ask ask;
     const release::Checked *checked; // null: not yet, like `question`
     const rows::Question *question;
@@ -42,8 +42,9 @@ struct Request {
     uint64 aborts;          // that were counted when they were locked
 };
 
-// Begins a request of a batch, whose own memory is of_all: there it goes on when the request is closed.
-Request *open_request(int slot, MemoryContext of_all);
+// Holds the allocations of a batch that serve no single request. What goes on when a request is closed goes on here.
+extern MemoryContext of_all;
+Request *open_request(int slot);
 void close_request(Request *request);
 // Tells whether its locks are still there: when a transaction is aborted, whosever, the server takes them away as well.
 bool has_locks(const Request *request);

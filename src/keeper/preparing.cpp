@@ -233,8 +233,8 @@ static void end_uncharged(Request *request) {
     close_request(request);
 }
 
-Request *prepare(int slot, MemoryContext of_all) {
-    Request *request = open_request(slot, of_all);
+Request *prepare(int slot) {
+    Request *request = open_request(slot);
     bool ready = true;
     // Others wait with a request of a batch, so it waits for nobody.
     ErrorData *error = in_transaction(request, request->alone ? "2s" : "10ms", request->alone ? 5000 : batch_ms, [&] {

@@ -16,7 +16,7 @@ bool takes_long(const Request *request);
 // comes back alone as well.
 bool prepare_answer(Request *request);
 // Returns a request that can be charged; null: it is through with already, or comes again alone.
-Request *prepare(int slot, MemoryContext of_all);
+Request *prepare(int slot);
 
 // Tells whether this keeper has asked other servers, and so has connections to them.
 bool has_asked_elsewhere();

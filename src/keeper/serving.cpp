@@ -8,9 +8,6 @@
 
 namespace dp::keeper {
 
-// Holds the allocations that serve no single request; each request has its own memory.
-static MemoryContext of_all = nullptr;
-
 // ---- charged requests ----------------------------------------------------------------------------------------------
 
 // Lists the requests that this keeper has charged and somebody has yet to read: their locks stand until then.
@@ -58,7 +55,7 @@ static Request *find_held(int slot) {
 // Charged by another keeper: resolved again here, and read if it comes to what was charged, to the same price. A literal may mean
 // something else by now. Null: not here, not now.
 static Request *resume(int slot) {
-    Request *request = open_request(slot, of_all);
+    Request *request = open_request(slot);
     bool same = false;
     request->alone = false;
     request->paid = request->marked = true;
@@ -151,7 +148,7 @@ static int prepare_batch(Request **requests) {
             hand_back(slots[i]);
             continue;
         }
-        Request *request = prepare(slots[i], of_all);
+        Request *request = prepare(slots[i]);
         if (request != nullptr)
             requests[n++] = request;
     }
