@@ -6,7 +6,7 @@
 #include "catalog/facade.hpp"
 #include "catalog/foreign_part.hpp"
 #include "query/leaf_rows.hpp"
-#include "query/names.hpp"
+#include "query/parse.hpp"
 #include "rows/from_clause.hpp"
 #include "rows/joined_sources.hpp"
 #include "rows/nodes.hpp"
