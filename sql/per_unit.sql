@@ -209,7 +209,7 @@ SELECT count(*) FROM (SELECT pid, generate_series(1, count(*)) AS n FROM pu_visi
 SELECT count(*) FROM (SELECT pid, count(*) FROM pu_visit_dp GROUP BY ROLLUP (pid)) t;
 SELECT count(*) FROM (SELECT id, count(*) FROM pu_row_dp GROUP BY id) t;
 SELECT count(*) FROM (SELECT o.pid, count(*) FROM pu_patient_dp p LEFT JOIN pu_visit_dp o ON o.pid = p.pid GROUP BY o.pid) t;
-SELECT count(*) FROM (SELECT pid, (SELECT count(*) FROM pu_row_dp) AS n FROM pu_visit_dp GROUP BY pid) t WHERE n > 1;
+SELECT count(*) FROM (SELECT pid, (SELECT count(*) FROM pu_row_dp) AS n FROM pu_visit_dp GROUP BY pid) t WHERE n > 1000;
 SELECT t.n FROM (SELECT pid, count(*) AS n FROM pu_visit_dp GROUP BY pid) t JOIN pu_patient_dp p USING (pid);
 SELECT (SELECT count(*) FROM (SELECT pid, sum(c.weight) AS n FROM pu_visit_dp GROUP BY pid) t) FROM pu_code c;
 SELECT (SELECT count(*) FROM (SELECT pid, count(*) + c.weight AS n FROM pu_visit_dp GROUP BY pid) t WHERE n > 2) FROM pu_code c;
