@@ -134,6 +134,8 @@ KINDS = (
     ("quarter of an hour", "extract(hour FROM left_at) * 4 + floor(extract(minute FROM left_at) / 15)", ""),
     ("month by the clock of a zone", "date_trunc('month', seen, 'Asia/Tokyo')", ""), ("day by the clock of a zone", "date_trunc('day', left_at, 'America/St_Johns')", ""),
     ("WHERE on a month by the clock of a zone", "date_trunc('month', paid, 'Asia/Tokyo')", "date_trunc('year', paid, 'Asia/Tokyo') = timestamptz '2024-01-01 00:00+09'"),
+    ("WHERE of what is in each group", "date_trunc('month', logged)", "extract(hour FROM logged) = 3"), ("WHERE on a day, of hours", "to_char(logged, 'HH24')", "logged::date = '2020-02-29'"),
+    ("WHERE of weekdays and others", "to_char(paid, 'Dy')", "paid < timestamptz '1996-01-01' OR extract(isodow FROM paid) < 3"),
     ("WHERE on another clock", "date_trunc('month', seen, 'Asia/Tokyo')", "extract(hour FROM seen) < 3"),
     ("weekday and hour", "extract(isodow FROM came), extract(hour FROM came)", ""), ("month and year of a moment", "extract(year FROM seen), extract(month FROM seen)", ""),
 )
