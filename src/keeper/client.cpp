@@ -75,6 +75,15 @@ static bool keeper_is_there(Conversation *talk, State state) {
     return started;
 }
 
+// Adds to a cancel, or a timeout, what became of the charge. Of one that waits nobody knows yet.
+static void say_charge(void *slot) {
+    const State state = state_of(*static_cast<const Slot *>(slot));
+    if (geterrcode() != ERRCODE_QUERY_CANCELED || state == State::writing || state == State::pending)
+        return;
+    errdetail(state == State::charging ? "It may have been charged: the controller sees that in the ledger."
+                                       : "What was charged stays.");
+}
+
 static void wait_a_moment(long milliseconds) {
     (void)WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH, milliseconds,
                     border::wait_event("DpRdrAnswer"));
@@ -97,7 +106,10 @@ static void wait_for_part(Conversation *talk) {
             talk->at = 0;
             return;
         }
+        ErrorContextCallback charge = {error_context_stack, say_charge, &pool()->slots[talk->slot]};
+        error_context_stack = &charge;
         wait_a_moment(there ? look_ms : retry_ms);
+        error_context_stack = charge.previous;
         State state = state_of(slot);
         there = (state != State::pending && state != State::charged) || keeper_is_there(talk, state);
     }

@@ -105,7 +105,9 @@ is(account($node, 'postgres'), $charges . '|' . trimmed(0.05 * $charges), 'EXPLA
 
 # A timeout while the rows are being read, which takes half a minute on any machine; the charge takes a few milliseconds.
 protect_slow($node, 'postgres', 600);
-is(sqlstate($node, 'postgres', 'analyst', "SET statement_timeout = '4s'; $SLOW"), '57014', 'statement_timeout gives no answer');
+my (undef, undef, $timeout) = $node->psql('postgres', "SET statement_timeout = '4s'; $SLOW", extra_params => [ '-U', 'analyst', '-v', 'VERBOSITY=verbose' ]);
+like($timeout, qr/57014/, 'statement_timeout gives no answer');
+like($timeout, qr/What was charged stays/, 'and says that the charge stays');
 is(account($node, 'postgres', 'slow'), '1|0.05', 'charged: statement_timeout');
 
 # A question that has been charged and is being read. Returns its session.
