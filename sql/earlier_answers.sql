@@ -38,7 +38,7 @@ SELECT earlier_error('SELECT (SELECT count(*) FROM earlier_pool_dp WHERE lane = 
                              (SELECT count(*) FROM earlier_gym_dp)');
 SELECT earlier_error($$SELECT * FROM dp_query('SELECT count(*) FROM earlier_pool_dp WHERE id < 50') AS (n bigint) UNION ALL
                        SELECT * FROM dp_query('SELECT count(*) FROM earlier_gym_dp') AS (n bigint)$$);
--- A timeout has no DETAIL of its own. (Whoever asks waits for the lock for two seconds.)
+-- Behind the DETAIL that a timeout has. (Whoever asks waits for the lock for two seconds.)
 SAVEPOINT earlier;
 DECLARE timed CURSOR FOR SELECT count(*) IS NOT NULL AS some FROM earlier_pool_dp WHERE id < 60 UNION ALL SELECT count(*) IS NOT NULL FROM earlier_gym_dp;
 FETCH timed;
