@@ -197,7 +197,7 @@ Node *below_part(Node *part, Span *span) {
     case F_TIMESTAMP_TIMESTAMPTZ:
     case F_TIMESTAMPTZ_TIMESTAMP:
         *span = wider(*span, day, day);
-        return call.argument();
+        return call.place + 1 == list_length(call.arguments) ? call.argument() : nullptr;
     case F_DATE_TRUNC_TEXT_TIMESTAMP:
     case F_DATE_TRUNC_TEXT_TIMESTAMPTZ:
     case F_DATE_TRUNC_TEXT_TIMESTAMPTZ_TEXT:
