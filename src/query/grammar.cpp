@@ -115,7 +115,8 @@ static bool counts_values(const Leaf *leaf, const Aggref *call) {
 // Checks DISTINCT: it may stand for units, and in a count.
 static void check_distinct(const Leaf *leaf, const Aggref *call, ParseState *source) {
     privacy::Aggregate fn;
-    if (call->aggdistinct == NIL || !identify(call, &fn)) // what is no aggregate of the table is refused as it is
+    const bool known = call->aggtype == INTERVALOID || identify(call, &fn);
+    if (call->aggdistinct == NIL || !known) // not answered without DISTINCT either: refused as it is
         return;
     refuse_if(call->aggfnoid != F_COUNT_ANY, "DISTINCT in an aggregate other than count", other_distinct_remedy, source,
               call->location);

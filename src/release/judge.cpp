@@ -106,6 +106,8 @@ static void tell_ranks(const rows::Question *question, const privacy::ReleasePla
             psprintf("coarse: the rank of min, max and percentiles is off by up to %s rows%s", about(worst), steps);
 }
 
+constexpr char closer_bounds[] = "; least(greatest(x, LOW), HIGH) bounds values closer";
+
 // A single number is noise below twice error95.
 static const char *noise_text(const Judge *judge, int output) {
     const Seen &seen = judge->facts->judged.seen[output];
@@ -116,9 +118,8 @@ static const char *noise_text(const Judge *judge, int output) {
     const char *name = label(judge->question, output);
     if (average)
         return psprintf("mostly noise: of " INT64_FORMAT " averages (%s) the intervals of " INT64_FORMAT
-                        " are wider than half of the bounds of the values, or do not tell them from 0; "
-                        "least(greatest(x, LOW), HIGH) bounds values closer",
-                        seen.numbers, name, seen.noise);
+                        " are wider than half of the bounds of the values, or do not tell them from 0%s",
+                        seen.numbers, name, seen.noise, closer_bounds);
     if (single)
         return psprintf("mostly noise: the number %s lies within twice its error95 (%s) of 0", name, about(error95));
     const double median = std::log(2.0) / static_cast<double>(seen.numbers);
@@ -136,8 +137,8 @@ static const char *coarse_text(const Judge *judge, int output) {
     const char *name = label(judge->question, output);
     const double error95 = judge->facts->error95[output];
     if (!std::isnan(judge->numbers[output].room))
-        return psprintf("coarse: of the averages (%s) " INT64_FORMAT " are right to no more than 15 %% of themselves", name,
-                        seen.coarse);
+        return psprintf("coarse: of the averages (%s) " INT64_FORMAT " are right to no more than 15 %% of themselves%s",
+                        name, seen.coarse, judge->numbers[output].room > 1 ? closer_bounds : "");
     if (seen.coarse == 1 && seen.coarse_weight == seen.weight)
         return psprintf("coarse: error95 (%s) is %.0f %% of the number %s", about(error95),
                         100 * error95 / seen.coarse_weight, name);
