@@ -246,8 +246,10 @@ def make_per_unit_question(rng, schema):
     if having:
         below += f" HAVING {above.replace('n', n) if above == 'n > 1' else above.replace('s', f'sum({column})', 1)}"
     sql = f"SELECT {', '.join(((by,) if by else ()) + texts)} FROM ({below}) t"
-    if above and not having:
-        sql += f" WHERE {above}"
+    spelled = "unit::text NOT LIKE '%.%'"  # of everybody, whichever of a person's rows comes first
+    conditions = [above] * bool(above and not having) + [spelled] * (schema.type == "numeric")
+    if conditions:
+        sql += f" WHERE {' AND '.join(conditions)}"
     keys = {"": ((),), "n": tuple(range(2 if above == "n > 1" else 0 if filtered else 1, most + 1)), "hi": GROUPS + (None,), "lo": None}[by]
     if keys == ():
         return make_per_unit_question(rng, schema)
