@@ -46,6 +46,22 @@ SELECT g, count(*) FROM eqv_text_dp WHERE g::bpchar = 'g' GROUP BY g ORDER BY g;
 -- -1 is a large oid.
 SELECT count(*) FROM eqv_text_dp WHERE n::oid > 5;
 SELECT sum(n) FROM eqv_text_dp WHERE n::oid > 5;
+SELECT sum(n::oid::bigint) FROM eqv_text_dp; -- its bounds say nothing of these
+-- So it is in the cells of a partition.
+RESET ROLE;
+SET ROLE regress_controller;
+CREATE TABLE eqv_cell (n integer PRIMARY KEY);
+INSERT INTO eqv_cell SELECT generate_series(-10, 9);
+SELECT dp_protect('eqv_cell', 'eqv_cell_dp'), dp_set_odometer('eqv_cell', epsilon_total => 100000);
+SELECT dp_set_partition('eqv_cell', 'n', by => '10', since => '-10', until => '9'), dp_set_bounds('eqv_cell', 'n', -10, 9);
+SELECT dp_grant('eqv_cell_dp', 'regress_analyst', tau => 0, candidates => '{100}', epsilon_max => 100);
+SET ROLE regress_analyst;
+SELECT count(*) FROM eqv_cell_dp WHERE n::oid > 5;
+SELECT count(*) FROM eqv_cell_dp WHERE n > 5;
+RESET ROLE;
+SET ROLE regress_controller;
+SELECT cells, epsilon FROM dp_cells('eqv_cell');
+SET ROLE regress_analyst;
 
 -- ---------------------------------------------------------------------------------------------------------------------
 -- No row's spelling of a person stands above a sub-SELECT
