@@ -32,8 +32,8 @@ Query *people_query(const Query *level, const Folded *folded, const List *names)
 RangeTblEntry *source_entry(Oid source, char *name);
 
 // Folds a level that reads rows onto facades, in place; 0A000 with the part that stands between it and facades; 54000: more of them than
-// max_sources, or of sub-SELECTs with rows of units than max_people. The CTEs that it references lose a reference. Sub-SELECTs of EXISTS and IN in what is grouped by and in aggregates, over
-// facades and public tables, stand in it as relations.
+// max_sources, or of sub-SELECTs with rows of units than max_people. The CTEs that it references lose a reference. Sub-SELECTs of EXISTS and
+// IN in what is grouped by and in aggregates, over facades and public tables, stand in it as relations.
 Folded fold_level(const Level *level, ParseState *source);
 
 // 54001: too many parts, once references to an entry become what its columns are. columns: TargetEntry *.

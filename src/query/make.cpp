@@ -8,7 +8,8 @@ static Oid order_of(const Expr *node) {
 
 // Under a deterministic collation only equal texts are equal.
 bool keeps_equality(const RelabelType *cast) {
-    const Oid order = order_of(cast->arg), one = cast->resultcollid, other = exprCollation(reinterpret_cast<const Node *>(cast->arg));
+    const Oid order = order_of(cast->arg);
+    const Oid one = cast->resultcollid, other = exprCollation(reinterpret_cast<const Node *>(cast->arg));
     return OidIsValid(order) && order == order_of(&cast->xpr) &&
            (one == other || (OidIsValid(one) && OidIsValid(other) && get_collation_isdeterministic(one) &&
                              get_collation_isdeterministic(other)));

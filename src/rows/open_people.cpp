@@ -16,10 +16,11 @@ static catalog::UnitPath *path_of_people(const Question *people) {
     path->parent = nullptr;
     path->columns = array_of<AttrNumber>(path->ncolumns);
     for (int i = 0; i < path->ncolumns; i++) {
-        path->columns[i] = static_cast<AttrNumber>(list_nth_int(people->leaf->per_unit->unit, i));
-        if (path->columns[i] <= people->leaf->nkeys &&
-            order_of(people->keys[path->columns[i] - 1]) != order_of(static_cast<Node *>(list_nth(people->units->values, i))))
+        const int column = list_nth_int(people->leaf->per_unit->unit, i);
+        auto *value = static_cast<Node *>(list_nth(people->units->values, i));
+        if (column <= people->leaf->nkeys && order_of(people->keys[column - 1]) != order_of(value))
             elog(ERROR, "a column of a sub-SELECT is taken for one of the unit");
+        path->columns[i] = static_cast<AttrNumber>(column);
     }
     path->keyed = people->per_unit->grouped == NIL;
     path->max_rows = path->keyed ? 1 : people->per_unit->max_rows;

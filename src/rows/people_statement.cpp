@@ -19,7 +19,8 @@ DP_FUNCTION(dp_only_value_step) {
 }
 
 static Node *only_value(Node *value) {
-    Aggref *call = make_aggregate(internal_function("only_value", {ANYELEMENTOID}), exprType(value), list_make1(value), nullptr);
+    const Oid function = internal_function("only_value", {ANYELEMENTOID});
+    Aggref *call = make_aggregate(function, exprType(value), list_make1(value), nullptr);
     call->aggcollid = exprCollation(value);
     return as_node(call);
 }

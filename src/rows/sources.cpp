@@ -113,10 +113,9 @@ static void hold_type(Oid type) {
 // Locks the types that somebody made and a leaf names, until the transaction ends: whether one that is gone is missed is a matter of rows.
 // 55000: one is gone; 55P03: somebody is dropping it.
 static void hold_types(const Question *question) {
-    auto *named = const_cast<Query *>(question->leaf == nullptr ? nullptr : question->leaf->query); // null: nobody wrote it
-    if (named == nullptr)
+    if (question->leaf == nullptr || question->leaf->query == nullptr) // nobody wrote it
         return;
-    border::visit_query(named, [](Node *node, Index) {
+    border::visit_query(const_cast<Query *>(question->leaf->query), [](Node *node, Index) {
         const Oid type = type_named(node);
         if (type >= FirstNormalObjectId) {
             hold_type(type);
