@@ -72,3 +72,12 @@ CREATE TABLE lists_alone (a integer[]);
 SELECT count(*) FROM dco_visit_dp, lists_alone;
 -- A sub-SELECT counts no values of which equal ones look different.
 SELECT count(*) FROM (SELECT pid, count(DISTINCT i) AS n FROM dco_visit_dp GROUP BY pid) s;
+
+-- ---------------------------------------------------------------------------------------------------------------------
+-- An enum of a schema that nobody else may use
+-- ---------------------------------------------------------------------------------------------------------------------
+
+CREATE TYPE dco.mood AS ENUM ('low', 'high');
+SELECT count(*) FROM dco_visit_dp v JOIN (VALUES ('low'::dco.mood), ('high'), ('high'), (NULL)) m (mood) ON CASE WHEN amt > 5 THEN 'high'::dco.mood ELSE 'low' END = m.mood;
+SELECT m.mood, count(*) FROM dco_visit_dp v JOIN (VALUES ('low'::dco.mood), ('high'), ('high'), (NULL)) m (mood) ON CASE WHEN amt > 5 THEN 'high'::dco.mood ELSE 'low' END = m.mood GROUP BY m.mood ORDER BY m.mood;
+SELECT count(*) FROM (SELECT pid, max(m.mood) AS mood FROM dco_visit_dp v JOIN (VALUES ('low'::dco.mood), ('high')) m (mood) ON amt > 5 GROUP BY pid) s WHERE mood = 'high';

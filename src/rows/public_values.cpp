@@ -10,6 +10,7 @@
 #include "catalog/foreign_code.hpp"
 #include "query/leaf_rows.hpp"
 #include "catalog/foreign_part.hpp"
+#include "rows/arrays.hpp"
 #include "rows/compared.hpp"
 #include "rows/groups.hpp"
 #include "rows/pinned.hpp"
@@ -32,16 +33,9 @@ static const char *table_text(const query::Source &source) {
         return readable_name(source.relation);
     const int n = query::columns_of(InvalidOid, source.rows) + 1;
     const char *arrays = border::listed(1, n, [&](int i) {
-        const Const *array = query::array_of_column(source.rows, static_cast<AttrNumber>(i));
-        Oid output;
-        bool is_varlena;
-        getTypeOutputInfo(array->consttype, &output, &is_varlena);
-        return psprintf(
-            "%s::%s%s",
-            array->constisnull ? "NULL" : quote_literal_cstr(OidOutputFunctionCall(output, array->constvalue)),
-            format_type_be_qualified(array->consttype),
-            OidIsValid(array->constcollid) ? psprintf(" COLLATE %s", catalog::qualified_collation(array->constcollid))
-                                           : "");
+        const Oid collation = query::array_of_column(source.rows, static_cast<AttrNumber>(i))->constcollid;
+        return psprintf("$%d%s", i,
+                        OidIsValid(collation) ? psprintf(" COLLATE %s", catalog::qualified_collation(collation)) : "");
     });
     const char *names = border::listed(1, n, [&](int i) { return column_text(source, static_cast<AttrNumber>(i)); });
     return psprintf("unnest(%s) AS passed (%s)", arrays, names);
@@ -52,11 +46,22 @@ static const char *table_text(const query::Source &source) {
 template <class Take>
 static auto look(const catalog::Reading *reading, const query::Source &source, const char *list, const char *rest,
                  Take &&take) {
+    const int passed = source.rows == nullptr ? 0 : query::columns_of(InvalidOid, source.rows);
+    auto *types = array_of<Oid>(passed + 1);
+    auto *values = array_of<Datum>(passed + 1);
+    auto *nulls = array_of<char>(passed + 1);
+    for (int i = 0; i < passed; i++) {
+        const Const *array = query::array_of_column(source.rows, static_cast<AttrNumber>(i + 1));
+        types[i] = array->consttype;
+        values[i] = array->constvalue;
+        nulls[i] = array->constisnull ? 'n' : ' ';
+    }
     return pinned([&] {
         border::Spi spi = border::Spi::connect();
         border::RoleScope role = border::RoleScope::enter(OidIsValid(source.reader) ? source.reader : GetUserId());
         PushActiveSnapshot(reading == nullptr ? GetTransactionSnapshot() : reading->snapshot);
-        const uint64 n = spi.run(psprintf("SELECT %s FROM %s%s", list, table_text(source), rest), true);
+        const uint64 n = spi.run(psprintf("SELECT %s FROM %s%s", list, table_text(source), rest), true, passed, types,
+                                 values, nulls);
         PopActiveSnapshot();
         role.leave();
         auto taken = take(spi, n);
