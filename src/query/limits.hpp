@@ -30,7 +30,7 @@ void check_unit_columns(
     int columns);                 // aggregates and what is carried, distinct, below a leaf over one row for each unit
 void check_sources(int sources);  // of a leaf
 void check_people(int people);
-// The same, of a leaf: before it is copied and read.
+// Checks how many a leaf has, before it is copied and read.
 void check_people(Query *leaf);
 void check_depth(int depth);
 void check_compared(int columns); // of EXISTS as a value, by which its rows are found
