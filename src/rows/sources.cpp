@@ -115,7 +115,7 @@ static void hold_type(Oid type) {
 static void hold_types(const Question *question) {
     if (question->leaf == nullptr || question->leaf->query == nullptr) // nobody wrote it
         return;
-    border::visit_query(const_cast<Query *>(question->leaf->query), [](Node *node, Index) {
+    border::visit_query(const_cast<Query *>(question->leaf->query), 0, [](Node *node, Index) {
         const Oid type = type_named(node);
         if (type >= FirstNormalObjectId) {
             hold_type(type);
