@@ -260,8 +260,9 @@ static bool has_foreign_literals(Node *node, void *context) {
     if (node == nullptr)
         return false;
     Oid type = InvalidOid;
+    name_columns(node);
     if (IsA(node, TypeName))
-        type = LookupTypeNameOid(nullptr, castNode(TypeName, node), true);
+        type = resolve_type(castNode(TypeName, node));
     else if (IsA(node, FuncCall)) // type('literal') is one, too
         type = LookupTypeNameOid(nullptr, makeTypeNameFromNameList(castNode(FuncCall, node)->funcname), true);
     else if (IsA(node, ColumnRef) && IsA(llast(castNode(ColumnRef, node)->fields), String)) {

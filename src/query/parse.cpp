@@ -6,6 +6,9 @@
 #include "catalog/facade.hpp"
 #include "catalog/public_table.hpp"
 #include "query/limits.hpp"
+extern "C" {
+#include <parser/parse_target.h>
+}
 
 namespace dp::query {
 
@@ -21,13 +24,38 @@ static bool is_servers(List *name) {
     return list_length(name) < 2 || (list_length(name) == 2 && strcmp(strVal(linitial(name)), "pg_catalog") == 0);
 }
 
-static bool is_enum(const TypeName *name) {
-    Type type = LookupTypeName(nullptr, name, nullptr, true);
-    if (type == nullptr)
-        return false;
-    Oid oid = typeTypeId(type), element = get_element_type(oid);
-    ReleaseSysCache(type);
-    return type_is_enum(OidIsValid(element) ? element : oid);
+// Looks up a type in the schema that the name has, if that is there; else as the server does.
+static Oid look_up(const TypeName *name) {
+    char *schema, *type = nullptr;
+    if (list_length(name->names) > 1 && !name->pct_type)
+        DeconstructQualifiedName(name->names, &schema, &type);
+    const Oid space = type == nullptr ? InvalidOid : get_namespace_oid(schema, true);
+    if (!OidIsValid(space))
+        return LookupTypeNameOid(nullptr, name, true);
+    const Oid found = GetSysCacheOid2(TYPENAMENSP, Anum_pg_type_oid, PointerGetDatum(type), ObjectIdGetDatum(space));
+    return OidIsValid(found) && name->arrayBounds != NIL ? get_array_type(found) : found;
+}
+
+// Whoever analyses an oid needs no right on the schema.
+Oid resolve_type(TypeName *name) {
+    const Oid type = look_up(name), element = get_element_type(type);
+    if (type_is_enum(OidIsValid(element) ? element : type)) {
+        name->names = name->arrayBounds = NIL;
+        name->typeOid = type;
+    }
+    return type;
+}
+
+// The server reads the names of types where it names columns: that is done before.
+void name_columns(Node *node) {
+    if (IsA(node, SelectStmt))
+        for (auto *target : border::each<ResTarget>(castNode(SelectStmt, node)->targetList))
+            if (target->name == nullptr)
+                target->name = FigureColname(target->val);
+    if (IsA(node, RangeFunction))
+        for (auto *called : border::each<List>(castNode(RangeFunction, node)->functions))
+            if (IsA(linitial(called), TypeCast))
+                refuse_form("a cast in FROM is not supported in a query on a restricted view", "Write it in SELECT.");
 }
 
 Oid part_of(Oid type) {
@@ -48,16 +76,15 @@ bool is_slow_to_read(Oid type) {
     return part == JSONPATHOID || part == XMLOID;
 }
 
-static void check_literal(const TypeName *name) {
-    const Oid type = LookupTypeNameOid(nullptr, name, true);
-    if (OidIsValid(type) && is_slow_to_read(type))
-        refuse_name("type", name->names, name->location);
+static bool is_slow_literal(Oid type) {
+    return OidIsValid(type) && is_slow_to_read(type);
 }
 
-static void check_type(const TypeName *name) {
-    check_literal(name);
-    if (name->setof || name->pct_type || (!is_servers(name->names) && !is_enum(name)))
-        refuse_name("type", name->names, name->location);
+static void check_type(TypeName *name) {
+    List *names = name->names;
+    const bool slow = is_slow_literal(resolve_type(name));
+    if (slow || name->setof || name->pct_type || (name->names != NIL && !is_servers(names)))
+        refuse_name("type", names, name->location);
 }
 
 // Tells whether it is a cast that names its DateStyle (query/date_style), of this extension.
@@ -78,6 +105,7 @@ static bool check_node(Node *node, void *context) {
     if (node == nullptr)
         return false;
     CHECK_FOR_INTERRUPTS();
+    name_columns(node);
     switch (nodeTag(node)) {
     case T_TypeName:
         check_type(castNode(TypeName, node));
@@ -86,7 +114,8 @@ static bool check_node(Node *node, void *context) {
         auto *call = castNode(FuncCall, node);
         if (!is_dates_cast(call->funcname))
             check_name("function", call->funcname, call->location);
-        check_literal(makeTypeNameFromNameList(call->funcname)); // type('literal') is one
+        if (is_slow_literal(look_up(makeTypeNameFromNameList(call->funcname)))) // type('literal') is one
+            refuse_name("type", call->funcname, -1);
         break;
     }
     case T_A_Expr:

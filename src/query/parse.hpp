@@ -31,6 +31,14 @@ RawStmt *only_expression(const char *text);
 // 0A000 for a type, function, operator or collation that is not the server's own; enums may be named. `statement` is raw.
 void check_names(RawStmt *statement);
 
+// Returns the type of a name, whatever rights the caller has on its schema: pg_catalog shows both to everybody. InvalidOid: there is none.
+// In place of the name of an enum, or of an array of one, puts its oid. So the text of a leaf, and the condition of a view, can name
+// an enum of a schema that the asker may not use.
+Oid resolve_type(TypeName *name);
+
+// Does what must come before resolve_type() for names below a raw node: names the columns of a SELECT. 0A000 for a cast in FROM.
+void name_columns(Node *node);
+
 // Returns the type that values of arrays, ranges and multiranges are made of.
 Oid part_of(Oid type);
 
