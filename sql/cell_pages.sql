@@ -66,6 +66,37 @@ RESET client_min_messages;
 \set VERBOSITY terse
 SELECT attempt($$SELECT * FROM dp_attack_risk('cell_guests', cell => '2024-12')$$), attempt($$SELECT * FROM dp_attack_risk('cell_guests', cell => '2025-03 .. 2025-04')$$),
        attempt($$SELECT * FROM dp_attack_risk('adult', cell => '2025-03')$$);
+
+-- Under zcdp: rho, cell by cell, and of each what the total leaves. dp_odometer has what the fullest cell has.
+CREATE TABLE cell_zcdp AS SELECT * FROM cell_guests;
+SET client_min_messages = warning;
+SELECT dp_protect('cell_zcdp', 'cell_zcdp_dp'), dp_set_groups('cell_zcdp', 'site', '{north,south}'),
+       dp_set_odometer('cell_zcdp', 'zcdp', epsilon_total => 3, delta_total => 1e-6, delta_conversion => 1e-6), dp_set_partition('cell_zcdp', 'site');
+SELECT dp_grant('cell_zcdp_dp', 'regress_analyst', tau => 0, candidates => '{0.5}', mechanism => 'gaussian', delta => 1e-6);
+RESET client_min_messages;
+CREATE FUNCTION cell_sums() RETURNS TABLE (cells text, epsilon numeric, delta numeric, "left" numeric, rho numeric, rho_left numeric, as_odometer boolean) LANGUAGE sql AS $$
+    SELECT c.cells, round(c.epsilon, 6), c.delta, round(c."left", 6), round(c.rho, 8), round(c.rho_left, 8),
+           (c.epsilon, c.delta, c.rho) IS NOT DISTINCT FROM (o.epsilon, o.delta, o.rho) AND c.rho + c.rho_left IS NOT DISTINCT FROM o.rho_total
+    FROM dp_cells('cell_zcdp') c, dp_odometer('cell_zcdp') o WHERE o.account = 'public' $$;
+SELECT * FROM cell_sums();
+SET SESSION AUTHORIZATION regress_analyst;
+INSERT INTO cell_asked SELECT count(*) FROM cell_zcdp_dp WHERE site = 'north';
+INSERT INTO cell_asked SELECT count(*) FROM cell_zcdp_dp WHERE site IN ('north', 'south');
+SELECT reason ~ 'north$' AS in_north, reason FROM dp_remaining($$SELECT count(*) FROM cell_zcdp_dp WHERE site IN ('north', 'south')$$);
+SET SESSION AUTHORIZATION regress_controller;
+SELECT * FROM cell_sums();
+SELECT substring(dp_report('cell_zcdp') FROM 'Cells have it each[^<]*') AS said;
+-- Another bound: what the epoch comes to is charged by the next question, and counts at once.
+SET client_min_messages = warning;
+SELECT dp_set_odometer('cell_zcdp', 'filter', epsilon_total => 9, delta_total => 1e-5);
+SELECT * FROM cell_sums();
+SET SESSION AUTHORIZATION regress_analyst;
+INSERT INTO cell_asked SELECT count(*) FROM cell_zcdp_dp WHERE site = 'south';
+SET SESSION AUTHORIZATION regress_controller;
+SELECT * FROM cell_sums();
+SELECT dp_unprotect('cell_zcdp_dp');
+DROP TABLE cell_zcdp;
+DROP FUNCTION cell_sums();
 SET client_min_messages = warning;
 SELECT dp_unset_partition('cell_guests');
 SELECT cell_epsilon() AS everybody;

@@ -757,7 +757,8 @@ CREATE FUNCTION dp_unset_partition(relation regclass)
     RETURNS void LANGUAGE C VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'dp_unset_partition';
 COMMENT ON FUNCTION dp_unset_partition(regclass) IS 'takes the partition of a protected table away: all charges count for all rows';
 
-CREATE FUNCTION dp_cells(relation regclass, OUT cells text, OUT epsilon numeric, OUT delta numeric, OUT "left" numeric)
+CREATE FUNCTION dp_cells(relation regclass, OUT cells text, OUT epsilon numeric, OUT delta numeric, OUT "left" numeric,
+    OUT rho numeric, OUT rho_left numeric)
     RETURNS SETOF record LANGUAGE C STABLE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'dp_cells';
 COMMENT ON FUNCTION dp_cells(regclass) IS 'what the cells of a protected table have been charged, and what is left of each';
 

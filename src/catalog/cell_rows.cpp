@@ -142,4 +142,11 @@ Closings find_closings(const CellReader &reader, privacy::Account account, const
     return closings;
 }
 
+privacy::CellSums closed(privacy::CellSums sums, const privacy::Loss &closing) {
+    sums.begin_epoch();
+    sums.epsilon = sums.epsilon + closing.epsilon;
+    sums.delta = sums.delta + closing.delta;
+    return sums;
+}
+
 } // namespace dp::catalog

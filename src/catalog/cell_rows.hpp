@@ -35,6 +35,9 @@ struct Closings {
 Closings find_closings(const CellReader &reader, privacy::Account account, const privacy::Odometer &odometer,
                        const privacy::Spread &spread);
 
+// Returns the sums of a cell when an epoch has ended.
+privacy::CellSums closed(privacy::CellSums sums, const privacy::Loss &closing);
+
 // Returns the sums that a row of the last result has from a column on.
 privacy::CellSums sums_at(uint64 row, int column);
 // Returns numbers as an array.

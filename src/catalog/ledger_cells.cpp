@@ -324,12 +324,8 @@ struct Looked {
 };
 } // namespace
 
-static privacy::CellSums in_epoch(const Looked &looked, privacy::CellSums sums, const privacy::Loss &closing) {
-    if (looked.ended)
-        sums.begin_epoch();
-    sums.epsilon = sums.epsilon + closing.epsilon;
-    sums.delta = sums.delta + closing.delta;
-    return sums;
+static privacy::CellSums in_epoch(const Looked &looked, const privacy::CellSums &sums, const privacy::Loss &closing) {
+    return looked.ended ? closed(sums, closing) : sums;
 }
 
 // Cells that begin with this question have what was charged to those to come.

@@ -111,7 +111,8 @@ static Left count_rounds(List *charges) {
         return Left{false, 0, "nothing bounds it"};
     const char *cells = nullptr;
     if (denial == privacy::Denial::epsilon_total || denial == privacy::Denial::role_share)
-        cells = poorest_cells(denied->question, denial == privacy::Denial::role_share ? denied->charge.grantee : "");
+        cells = poorest_cells(denied->question, denial == privacy::Denial::role_share ? denied->charge.grantee : "",
+                              denied->repeated.bound.basis_of(denied->repeated.cost.pure) == privacy::Basis::rho);
     return Left{true, rounds, cells == nullptr ? words : psprintf("%s, in %s", words, cells)};
 }
 

@@ -1,5 +1,6 @@
 // dp_cells: what the cells of a partition have been charged.
 #include "catalog/cell_rows.hpp"
+#include "catalog/odometer.hpp"
 #include "sql/explain_page.hpp"
 #include "sql/ledger_pages.hpp"
 #include "sql/result_rows.hpp"
@@ -10,87 +11,118 @@ using dp::catalog::Visit;
 namespace dp::sql {
 
 namespace {
+// Holds what cells are read with: of an epoch that has ended, with its closing.
+struct Account {
+    privacy::BoundSettings bound;
+    catalog::CellReader reader;
+    privacy::Spread spread;
+    catalog::Closings closings;
+    bool ended;
+    int64 begun; // the last cell that has
+    privacy::CellSums now(const privacy::CellSums &sums, const privacy::Loss &closing) const {
+        return ended ? catalog::closed(sums, closing) : sums;
+    }
+};
+
 // Collects equal neighbours into one row.
 struct Lines {
     const ResultRows *rows;
     const Partition *partition;
-    std::optional<privacy::Epsilon> total;
+    const privacy::BoundSettings *bound;
     int64 first, last; // of what is not put yet
-    privacy::Loss sums;
+    privacy::CellSums sums;
     bool any;
 
-    void put() const {
-        if (any)
-            rows->put(catalog::name_of_cells(*partition, first, last), sums.epsilon, sums.delta,
-                      total ? std::optional<privacy::Epsilon>(Max(*total - sums.epsilon, privacy::Epsilon()))
-                            : std::nullopt);
-    }
-    void add(int64 from, int64 to, const privacy::Loss &loss) {
+    void put() const;
+    void add(int64 from, int64 to, const privacy::CellSums &other) {
         if (from > to)
             return;
-        if (any && loss.epsilon == sums.epsilon && loss.delta == sums.delta) {
+        if (any && other == sums) {
             last = to;
             return;
         }
         put();
-        *this = Lines{rows, partition, total, from, to, loss, true};
+        *this = Lines{rows, partition, bound, from, to, other, true};
     }
 };
 } // namespace
 
-// $1: the domain, $2: the version since which its list has only grown. Columns: of the odometer, the last cell that has begun, what was
-// charged to all cells, and to those to come, whose sums are their own; then each stretch of cells with its sums.
-static const char *const cells_sql = R"sql(
-SELECT o.begun, a.epsilon, a.delta, coalesce(f.epsilon, 0), coalesce(f.delta, 0), c.first,
-  coalesce(least(lead(c.first) OVER (ORDER BY c.first) - 1, o.begun), o.begun), a.epsilon + c.epsilon, a.delta + c.delta
-FROM dp_rdr.odometer o CROSS JOIN LATERAL (SELECT o.public_epsilon - o.most_epsilon, o.public_delta - o.most_delta) a (epsilon, delta)
-LEFT JOIN dp_rdr.odometer_cell f ON (f.id, f.grantee, f.first) = (o.id, '', 9223372036854775807)
-LEFT JOIN dp_rdr.odometer_cell c ON c.id = o.id AND c.grantee = '' AND c.first < 9223372036854775807
-WHERE o.id = $1 AND o.partition >= $2 ORDER BY c.first)sql";
-
-static privacy::Loss loss_at(uint64 row, int column) {
-    bool isnull;
-    return {catalog::to_epsilon_sum(border::Spi::value(row, column, &isnull), "epsilon"),
-            catalog::to_delta(border::Spi::value(row, column + 1, &isnull), "delta")};
+template <class Number> static Number rest_of(Number total, Number used) {
+    return Max(total - used, Number());
 }
 
+// Puts what the bound leaves. Under zcdp a charge is accepted by rho, or by the sum in epsilon as long as that rule stands (formulas.md 5.4).
+static void put_left(const ResultRows &rows, const privacy::BoundSettings &bound, const privacy::Spent &spent) {
+    const bool zcdp = bound.bound == privacy::Bound::zcdp;
+    if (zcdp)
+        rows.set("rho", spent.rho);
+    if (!bound.epsilon_total || (!zcdp && bound.bound != privacy::Bound::filter))
+        return;
+    if (zcdp)
+        rows.set("rho_left", rest_of(bound.rho_total, spent.rho));
+    if (bound.splits_pure())
+        rows.set("left", rest_of(bound.epsilon_pure, spent.epsilon_of_epoch()));
+    else if (!zcdp || bound.keeps_basic_rule(spent))
+        rows.set("left", rest_of(*bound.epsilon_total, zcdp ? spent.pure : spent.epsilon));
+}
+
+void Lines::put() const {
+    if (!any)
+        return;
+    const privacy::Spent spent = sums.spent();
+    const bool zcdp = bound->bound == privacy::Bound::zcdp;
+    const privacy::Loss loss =
+        zcdp ? border::core([&] { return privacy::shown(spent, *bound); }) : privacy::Loss{spent.epsilon, spent.delta};
+    rows->set("cells", catalog::name_of_cells(*partition, first, last));
+    rows->set("epsilon", loss.epsilon);
+    rows->set("delta", loss.delta);
+    put_left(*rows, *bound, spent);
+    rows->put();
+}
+
+// $1: the domain, $2: the version since which its list has only grown. Finds each stretch of cells with its sums.
+static const char *const cells_sql = R"sql(
+SELECT c.first, coalesce(least(lead(c.first) OVER (ORDER BY c.first) - 1, o.begun), o.begun),
+  c.epsilon, c.delta, c.epsilon_epoch, c.delta_epoch, c.rho, c.pure, c.rho_only
+FROM dp_rdr.odometer o LEFT JOIN dp_rdr.odometer_cell c ON c.id = o.id AND c.grantee = '' AND c.first < 9223372036854775807
+WHERE o.id = $1 AND o.partition >= $2 ORDER BY c.first)sql";
+
 // Adds the stretches of cells that a statement has found.
-static void add_lines(uint64 n, int64 now, Lines *lines) {
-    const auto begun = catalog::value_at<int64>(0, 1);
-    privacy::Loss others = loss_at(0, 2);
+static void add_lines(uint64 n, int64 now, const Account &account, privacy::CellSums others, Lines *lines) {
     for (uint64 i = 0; i < n; i++) {
         bool isnull;
-        (void)border::Spi::value(i, 6, &isnull);
+        (void)border::Spi::value(i, 1, &isnull);
         if (isnull) // all charges were to all cells
             continue;
-        const auto first = catalog::value_at<int64>(i, 6);
-        const privacy::Loss sums = loss_at(i, 8);
+        const auto first = catalog::value_at<int64>(i, 1);
+        const privacy::CellSums sums =
+            account.now(account.spread.all + catalog::sums_at(i, 3), account.closings.all);
         others = first == lines->partition->others() ? sums : others;
-        lines->add(first, catalog::value_at<int64>(i, 7), sums);
+        lines->add(first, catalog::value_at<int64>(i, 2), sums);
     }
-    const bool grows = lines->partition->values != nullptr; // values that are new in a list were among everything else
-    lines->add(begun + 1, now, grows ? others : loss_at(0, 4));
+    lines->add(account.begun + 1, now, others);
 }
 
 // ---- what is left --------------------------------------------------------------------------------------------------
 
-// Ranges of the touched cells that have most. Those that have not begun have what was charged to cells to come.
+// Ranges of the touched cells that have most. Those that have not begun have what was charged to cells to come. $6: by rho.
 static const char *const poorest_sql = R"sql(
+WITH cell AS NOT MATERIALIZED (SELECT e.first, CASE WHEN $6 THEN e.rho ELSE e.epsilon END AS sum FROM dp_rdr.odometer_cell e WHERE (e.id, e.grantee) = ($1, $2))
 SELECT min(p.n), max(p.n) FROM (
   SELECT q.n, q.n - row_number() OVER (ORDER BY q.n) AS island FROM (
-    SELECT n, rank() OVER (ORDER BY CASE WHEN n > o.begun THEN coalesce(f.epsilon, 0) ELSE s.base + coalesce(c.epsilon, 0) END DESC) AS place
+    SELECT n, rank() OVER (ORDER BY CASE WHEN n > o.begun THEN coalesce(f.sum, 0) ELSE s.base + coalesce(c.sum, 0) END DESC) AS place
     FROM dp_rdr.odometer o
-    JOIN LATERAL (SELECT o.public_epsilon - o.most_epsilon AS base WHERE $2 = ''
-      UNION ALL SELECT r.public_epsilon - r.most_epsilon FROM dp_rdr.odometer_share r WHERE (r.id, r.grantee) = ($1, $2)) s ON true
-    LEFT JOIN dp_rdr.odometer_cell f ON (f.id, f.grantee, f.first) = ($1, $2, 9223372036854775807),
+    JOIN LATERAL (SELECT CASE WHEN $6 THEN o.public_rho - o.most_rho ELSE o.public_epsilon - o.most_epsilon END AS base WHERE $2 = ''
+      UNION ALL SELECT CASE WHEN $6 THEN r.public_rho - r.most_rho ELSE r.public_epsilon - r.most_epsilon END
+      FROM dp_rdr.odometer_share r WHERE (r.id, r.grantee) = ($1, $2)) s ON true
+    LEFT JOIN cell f ON f.first = 9223372036854775807,
     unnest($3, $4) t (first, last), generate_series(t.first, t.last) n
-    LEFT JOIN LATERAL (SELECT e.epsilon FROM dp_rdr.odometer_cell e WHERE e.id = $1 AND e.grantee = $2 AND e.first <= n
-      ORDER BY e.first DESC LIMIT 1) c ON true
+    LEFT JOIN LATERAL (SELECT e.sum FROM cell e WHERE e.first <= n ORDER BY e.first DESC LIMIT 1) c ON true
     WHERE o.id = $1 AND o.partition = $5) q
   WHERE q.place = 1) p
 GROUP BY p.island ORDER BY 1 LIMIT 4)sql";
 
-const char *poorest_cells(const rows::Question *question, const char *grantee) {
+const char *poorest_cells(const rows::Question *question, const char *grantee, bool by_rho) {
     const catalog::Touched *touched = question->touched;
     if (touched == nullptr || !touched->shown)
         return nullptr;
@@ -100,7 +132,7 @@ const char *poorest_cells(const rows::Question *question, const char *grantee) {
     Visit visit = Visit::read();
     const uint64 n = run(visit, poorest_sql, catalog::Uuid{question->settings->id_text}, grantee,
                          catalog::numbers_of(touched->first, touched->n), catalog::numbers_of(touched->last, touched->n),
-                         touched->partition);
+                         touched->partition, by_rho);
     bool all = n == static_cast<uint64>(touched->n);
     for (uint64 i = 0; i < n; i++) {
         const int64 first = catalog::value_at<int64>(i, 1), last = catalog::value_at<int64>(i, 2);
@@ -158,23 +190,50 @@ void put_partition(const ResultRows &rows, const ProtectedTable &table) {
 
 // ---- dp_cells ------------------------------------------------------------------------------------------------------
 
+// Reads the row of the odometer, and settings. False: there is none.
+static bool read_account(Oid relation, Account *account, privacy::Odometer *odometer) {
+    catalog::Reading reading = catalog::Reading::open();
+    const catalog::Bound *bound = catalog::read_bound(reading, relation);
+    catalog::Lookup odometers = catalog::Lookup::open("odometer", reading);
+    const catalog::Row *row =
+        bound == nullptr ? nullptr : catalog::only(odometers.rows(DirectFunctionCall1(uuid_in, CStringGetDatum(bound->id_text))));
+    if (row != nullptr) {
+        catalog::RowReader columns{*row};
+        columns("begun", account->begun);
+        account->spread = catalog::read_spread(columns);
+        *odometer = catalog::odometer_of(*row);
+        account->bound = bound->settings;
+        account->ended = odometer->epoch < bound->epoch;
+        account->reader = {nullptr, nullptr, bound->id_text, ""};
+    }
+    odometers.close();
+    reading.close();
+    return row != nullptr;
+}
+
 DP_CALL(dp_cells) {
     const ProtectedTable table = controlled_table(PG_GETARG_OID(0));
     const ResultRows rows(fcinfo);
-    Budget budget;
+    Account account = {};
+    privacy::Odometer odometer;
     const Partition *partition = declared_partition(table);
-    if (partition == nullptr || !read_budget(table.relation, &budget))
+    if (partition == nullptr || !read_account(table.relation, &account, &odometer))
         refuse_no_partition(table.name);
-    const privacy::Spent &sums = budget.odometer.totals.of_public;
     const int64 now = catalog::last_cell(*partition, catalog::today());
-    Lines lines = {&rows, partition,
-                   budget.bound.bound == privacy::Bound::filter ? budget.bound.epsilon_total : std::nullopt, 0, 0, {}, false};
+    Lines lines = {&rows, partition, &account.bound, 0, 0, {}, false};
     const Visit visit = Visit::read();
+    account.reader.visit = &visit;
+    if (account.ended)
+        account.closings = find_closings(account.reader, privacy::Account::public_account, odometer, account.spread);
+    // Values that are new in a list were among everything else.
+    const privacy::CellSums begins = partition->values != nullptr
+                                         ? account.now(account.spread.all, account.closings.all)
+                                         : account.now(account.reader.coming(), account.closings.coming);
     const uint64 n = run(visit, cells_sql, catalog::Typed{UUIDOID, table.id}, partition->base);
     if (n == 0) // nothing was charged since
-        lines.add(partition->others(), now, {sums.epsilon, sums.delta});
+        lines.add(partition->others(), now, account.now(account.spread.fullest(), account.closings.all));
     else
-        add_lines(n, now, &lines);
+        add_lines(n, now, account, begins, &lines);
     visit.leave();
     lines.put();
     return Datum{0};

@@ -55,7 +55,7 @@ query::Request plain_request(bool fresh);
 
 // Names those of the touched cells that have spent most, of the table or of a role; null: all have spent the same, or nobody could name one.
 // Beyond three ranges of them it says so.
-const char *poorest_cells(const rows::Question *question, const char *grantee);
+const char *poorest_cells(const rows::Question *question, const char *grantee, bool by_rho);
 
 // Describes the cells: "by month since 2025-01-01".
 const char *partition_text(const catalog::Partition &partition);

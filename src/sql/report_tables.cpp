@@ -56,9 +56,11 @@ SELECT 'left', coalesce((
     SELECT concat('Of the totals there is left: ', string_agg(concat(s.name, ' ', s.value), ', ') FILTER (WHERE s.name LIKE '%% left'),
                   '; then no question is answered any more', ', until a new ' || max(s.value) FILTER (WHERE s.name = 'period') || ' begins', '.')
     FROM %1$s.dp_settings($1) s WHERE s.item = 'budget' HAVING bool_or(s.name LIKE '%% left')), 'No total ends the answers.')
-  || coalesce((SELECT format(' Cells have it each for themselves: least, %%s, is left in %%s, and most, %%s, in %%s.', min(c."left"),
+  || coalesce((SELECT format(' Cells have it each for themselves%%s: least, %%s, is left in %%s, and most, %%s, in %%s.',
+                             CASE WHEN count(c.rho) > 0 THEN ', in rho' END, min(c."left"),
                              (array_agg(c.cells ORDER BY c."left", c.cells COLLATE "C"))[1], max(c."left"), (array_agg(c.cells ORDER BY c."left" DESC, c.cells COLLATE "C"))[1])
-               FROM s, LATERAL %1$s.dp_cells(CASE s.item WHEN 'partition' THEN $1 END) c WHERE s.item = 'partition' HAVING count(c."left") > 0), '')
+               FROM s, LATERAL (
+                 SELECT cells, rho, coalesce(rho_left, "left") AS "left" FROM %1$s.dp_cells(CASE s.item WHEN 'partition' THEN $1 END)) c WHERE s.item = 'partition' HAVING count(c."left") > 0), '')
 UNION ALL
 SELECT 'who reads rows', coalesce('The rows themselves, without noise, are read by ' || (
     SELECT concat(string_agg(format('%%s (%%s)', r.name, r.value), ', ' ORDER BY r.place) FILTER (WHERE r.place <= 10),
