@@ -118,6 +118,33 @@ RESET ROLE;
 SELECT * FROM looks('worker_dp') WHERE what IN ('columns', 'owner');
 REVOKE CREATE ON SCHEMA public FROM regress_team;
 
+-- A listed column comes back with a column of its name, and others are listed instead.
+SET ROLE regress_controller;
+CREATE TABLE reader (id integer, class text, age integer, "odd one" integer);
+SELECT dp_protect('reader', 'reader_dp', columns => '{class,age}');
+ALTER TABLE reader RENAME COLUMN class TO tier;
+SELECT attempt('SELECT count(*) FROM reader_dp');
+SELECT dp_refresh('reader_dp');
+SELECT string_agg(attname, ', ' ORDER BY attnum) AS columns FROM pg_attribute WHERE attrelid = 'reader_dp'::regclass AND attnum > 0;
+ALTER TABLE reader RENAME COLUMN tier TO class;
+SELECT object, finding, remedy FROM dp_audit() WHERE object = 'public.reader_dp' AND finding ~ 'lacks';
+SELECT dp_refresh('reader_dp');
+SELECT string_agg(attname, ', ' ORDER BY attnum) AS columns FROM pg_attribute WHERE attrelid = 'reader_dp'::regclass AND attnum > 0;
+ALTER VIEW reader_dp RENAME COLUMN class TO tier;
+SELECT attempt('SELECT count(*) FROM reader_dp');
+SELECT dp_refresh('reader_dp');
+SELECT string_agg(attname, ', ' ORDER BY attnum) AS columns FROM pg_attribute WHERE attrelid = 'reader_dp'::regclass AND attnum > 0;
+SELECT dp_refresh('reader_dp', columns => '{class,age,"odd one"}'), dp_refresh('reader_dp');
+SELECT string_agg(attname, ', ' ORDER BY attnum) AS columns FROM pg_attribute WHERE attrelid = 'reader_dp'::regclass AND attnum > 0;
+SELECT call FROM dp_settings('reader') WHERE item = 'view';
+SELECT dp_refresh('reader_dp', columns => '{id}');
+SELECT string_agg(attname, ', ' ORDER BY attnum) AS columns FROM pg_attribute WHERE attrelid = 'reader_dp'::regclass AND attnum > 0;
+SELECT attempt($$SELECT dp_refresh('reader_dp', columns => '{id,none}')$$), attempt($$SELECT dp_refresh('reader_dp', columns => '{}')$$);
+SELECT string_agg(attname, ', ' ORDER BY attnum) AS columns FROM pg_attribute WHERE attrelid = 'reader_dp'::regclass AND attnum > 0;
+SELECT dp_unprotect('reader_dp');
+DROP TABLE reader;
+RESET ROLE;
+
 -- ---------------------------------------------------------------------------------------------------------------------
 -- Keys that tell of persons with many rows
 -- ---------------------------------------------------------------------------------------------------------------------

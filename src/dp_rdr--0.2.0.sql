@@ -107,7 +107,7 @@ CREATE TABLE dp_rdr.restricted_view (
     view        dp_rdr.relation PRIMARY KEY,
     relation    dp_rdr.relation NOT NULL,
     filter      text,                             -- condition on the rows of the table, NULL = all rows
-    all_columns boolean NOT NULL DEFAULT true,    -- false: the columns of the view were listed
+    columns     text[],                           -- that were listed for it, NULL = all of the table
     name        text                              -- qualified, as of dp_protect or the last dp_refresh
 );
 COMMENT ON TABLE dp_rdr.restricted_view IS 'restricted views (facades) over protected tables';
@@ -720,7 +720,7 @@ CREATE FUNCTION dp_domain(relation regclass, OUT relation regclass, OUT unit tex
 COMMENT ON FUNCTION dp_domain IS
     'the protected tables with data of the same people, and how a row of each finds the person that it belongs to';
 
-CREATE FUNCTION dp_refresh(view regclass) RETURNS regclass LANGUAGE C AS 'MODULE_PATHNAME';
+CREATE FUNCTION dp_refresh(view regclass, columns text[] = NULL) RETURNS regclass LANGUAGE C AS 'MODULE_PATHNAME';
 COMMENT ON FUNCTION dp_refresh IS
     'makes a restricted view anew after its table has changed, or was made anew with it; policies, rights and the ledger stay';
 

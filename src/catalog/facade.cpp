@@ -74,6 +74,7 @@ Oid expanded_facade(const RangeTblEntry *entry) {
 }
 
 AttrNumber *map_columns(Oid view, Oid relation) {
+    const char *remedy = "The controller makes the view anew with dp_refresh(); its policies stay.";
     Relation facade = table_open(view, NoLock);
     Relation table = table_open(relation, NoLock);
     TupleDesc facade_columns = RelationGetDescr(facade);
@@ -82,11 +83,15 @@ AttrNumber *map_columns(Oid view, Oid relation) {
         Form_pg_attribute mine = TupleDescAttr(facade_columns, i);
         AttrNumber attno = get_attnum(relation, NameStr(mine->attname));
         Form_pg_attribute theirs = attno > 0 ? TupleDescAttr(RelationGetDescr(table), attno - 1) : nullptr;
-        if (theirs == nullptr || theirs->atttypid != mine->atttypid || theirs->atttypmod != mine->atttypmod ||
+        if (theirs == nullptr)
+            refuse_state(psprintf("%s has no column %s, which %s shows", qualified_name(relation),
+                                  quote_identifier(NameStr(mine->attname)), qualified_name(view)),
+                         remedy);
+        if (theirs->atttypid != mine->atttypid || theirs->atttypmod != mine->atttypmod ||
             theirs->attcollation != mine->attcollation)
             refuse_state(psprintf("column %s of %s changed since it was protected",
                                   quote_identifier(NameStr(mine->attname)), qualified_name(relation)),
-                         "The controller makes the view anew with dp_refresh(); its policies stay.");
+                         remedy);
         check_column_type(NameStr(mine->attname), mine->atttypid);
         map[mine->attnum] = attno;
     }

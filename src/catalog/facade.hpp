@@ -17,7 +17,7 @@ Oid expanded_view(const RangeTblEntry *entry);
 Oid expanded_facade(const RangeTblEntry *entry);
 
 // Checks that the columns of the facade agree with the table's in name, type, typmod and collation, and maps them:
-// result[attno of the view] = attno of the table. 55000 "column %s changed since it was protected" otherwise.
+// result[attno of the view] = attno of the table. 55000 otherwise.
 // The caller holds a lock on both.
 AttrNumber *map_columns(Oid view, Oid relation);
 

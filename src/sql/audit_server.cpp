@@ -314,8 +314,9 @@ GROUP BY p.relation, c.name)sql"},
     {"info", R"sql( -- columns that came later
 SELECT f.name, format('lacks columns that %s has got since: %s', f.table_name,
                       string_agg(quote_ident(a.attname), ', ' ORDER BY a.attnum)), format('SELECT dp_refresh(%L);', f.name)
-FROM facade f JOIN dp_rdr.restricted_view v ON v.view = f.view AND v.all_columns
+FROM facade f JOIN dp_rdr.restricted_view v ON v.view = f.view
 JOIN pg_attribute a ON a.attrelid = f.relation AND a.attnum > 0 AND NOT a.attisdropped
+  AND (v.columns IS NULL OR a.attname = ANY (v.columns))
 WHERE f.exists AND NOT EXISTS (SELECT FROM pg_attribute o WHERE o.attrelid = f.view AND o.attname = a.attname)
 GROUP BY f.name, f.table_name)sql"},
     {"info", R"sql( -- one row is one individual, as far as the keys tell

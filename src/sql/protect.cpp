@@ -222,9 +222,9 @@ static Oid protect(Oid relation, const char *name, ArrayType *columns, const cha
     CreateComments(facade, RelationRelationId, 0, comment_of_facade);
     Visit visit = Visit::write();
     run(visit,
-        "INSERT INTO dp_rdr.restricted_view (view, relation, filter, all_columns) "
+        "INSERT INTO dp_rdr.restricted_view (view, relation, filter, columns) "
         "VALUES ($1::regclass, $2::regclass, $3, $4)",
-        facade, relation, filter, columns == nullptr);
+        facade, relation, filter, Typed::array(TEXTARRAYOID, columns));
     visit.leave();
     remember_names(facade, relation);
 

@@ -21,38 +21,54 @@ struct Columns {
     ArrayType *names; // null: all, in the order of the table
     bool in_place;    // the view's own columns are as they were: others go behind them
     bool same;        // there is nothing to do
+    const char *gone; // that it shows no longer; null: none
 };
 } // namespace
 
-// $1: the view, $2: the table, $3: whether the view was made with all columns: it gets all that there are now. A list of columns is kept as
-// far as they exist.
+// $1: the view, $2: the table, $3: the listed columns, which are shown as far as they exist; NULL: it gets all that there are now.
 static constexpr char columns_sql[] = R"sql(
 WITH mine AS (SELECT a.* FROM pg_attribute a WHERE a.attrelid = $1 AND a.attnum > 0 AND NOT a.attisdropped),
 theirs AS (SELECT a.* FROM pg_attribute a WHERE a.attrelid = $2 AND a.attnum > 0 AND NOT a.attisdropped),
-other AS (SELECT array_agg(t.attname::text ORDER BY t.attnum) AS names FROM theirs t
-          WHERE $3 AND t.attname NOT IN (SELECT m.attname FROM mine m)),
+wanted AS (
+  SELECT array_agg(w.name ORDER BY w.later, w.place) AS names FROM (
+    SELECT x.name, false, x.place FROM unnest($3::text[]) WITH ORDINALITY x (name, place)
+    UNION ALL SELECT t.attname, m.attnum IS NULL, coalesce(m.attnum, t.attnum) FROM theirs t LEFT JOIN mine m ON m.attname = t.attname
+    WHERE $3 IS NULL) w (name, later, place)
+  WHERE w.name IN (SELECT t.attname FROM theirs t)),
 kept AS (
-  SELECT array_agg(m.attname::text ORDER BY m.attnum) FILTER (WHERE t.attname IS NOT NULL) AS names,
-    bool_and((t.atttypid, t.atttypmod, t.attcollation) IS NOT DISTINCT FROM (m.atttypid, m.atttypmod, m.attcollation)) AS in_place
-  FROM mine m LEFT JOIN theirs t ON t.attname = m.attname)
-SELECT CASE WHEN k.in_place OR NOT $3 THEN k.names || o.names END, k.in_place, k.in_place AND o.names IS NULL FROM kept k, other o)sql";
+  SELECT array_agg(m.attname::text ORDER BY m.attnum) AS names,
+    bool_and((t.atttypid, t.atttypmod, t.attcollation) IS NOT DISTINCT FROM (m.atttypid, m.atttypmod, m.attcollation)) AS alike,
+    string_agg(quote_ident(m.attname), ', ' ORDER BY m.attnum) FILTER (WHERE m.attname <> ALL (w.names)) AS gone
+  FROM wanted w, mine m LEFT JOIN theirs t ON t.attname = m.attname)
+SELECT CASE WHEN p.in_place OR $3 IS NOT NULL THEN w.names END, p.in_place, p.in_place AND w.names = k.names, k.gone
+FROM kept k, wanted w, LATERAL (SELECT coalesce(k.alike AND w.names[:cardinality(k.names)] = k.names, false)) p (in_place))sql";
 
-static Columns columns_of(const catalog::Settings *settings, bool all_columns) {
+static Columns columns_of(const catalog::Settings *settings, ArrayType *listed) {
     LockRelationOid(settings->view, AccessShareLock);
     Visit visit = Visit::read();
-    (void)run(visit, columns_sql, settings->view, settings->relation, all_columns);
+    (void)run(visit, columns_sql, settings->view, settings->relation, Typed::array(TEXTARRAYOID, listed));
     bool isnull;
     const Datum names = border::Spi::value(0, 1, &isnull);
     MemoryContextSwitchTo(visit.spi.caller);
     const Columns columns = {isnull ? nullptr : DatumGetArrayTypePCopy(names), catalog::value_at<bool>(0, 2),
-                             catalog::value_at<bool>(0, 3)};
+                             catalog::value_at<bool>(0, 3), visit.spi.text(0, 4)};
     visit.leave();
-    if (isnull && !all_columns)
+    if (isnull && listed != nullptr)
         refuse_state(
             psprintf("%s has none of the columns that were listed for %s", settings->relation_name,
                      settings->view_name),
-            "Drop the view with dp_unprotect() and make another with dp_protect(); the ledger and the totals stay.");
+            "Pass columns that it has, dp_refresh(view, columns => '{...}').");
     return columns;
+}
+
+// What is listed stays so, and comes back with a column of that name.
+static void tell_gone(const catalog::Settings *settings, const Columns &columns, bool listed) {
+    if (columns.gone != nullptr)
+        ereport(NOTICE, (errmsg("%s shows no longer: %s", settings->view_name, columns.gone),
+                         listed ? errhint("If a column was renamed: SELECT dp_refresh(%s, columns => '{...}'), with all that "
+                                          "it is to show.",
+                                          quote_literal_cstr(settings->view_name))
+                                : 0));
 }
 
 // ---- what a new view would lose ------------------------------------------------------------------------------------
@@ -187,15 +203,21 @@ SELECT 'notice', format('the %s of column %I, which %s has no longer, are taken 
 FROM (SELECT 'bounds' AS what, * FROM bounds UNION ALL SELECT 'groups', * FROM groups) x
 ORDER BY x.column_name COLLATE "C", x.what)sql";
 
-static bool has_all_columns(const catalog::Settings *settings) {
+// Returns the columns that are listed for the view, from now on `others` unless that is null; null: it shows all.
+static ArrayType *listed_columns(const catalog::Settings *settings, ArrayType *others) {
     Visit visit = Visit::write();
     lock_declarations(visit, settings->relation);
-    if (run(visit, "SELECT v.all_columns FROM dp_rdr.restricted_view v WHERE v.view::oid = $1", settings->view) != 1)
+    if (run(visit,
+            "UPDATE dp_rdr.restricted_view v SET columns = coalesce($2, v.columns) WHERE v.view::oid = $1 RETURNING v.columns",
+            settings->view, Typed::array(TEXTARRAYOID, others)) != 1)
         refuse_with(ERRCODE_LOCK_NOT_AVAILABLE, psprintf("%s is being changed by another call", settings->view_name),
                     "Try again.");
-    const bool all = catalog::value_at<bool>(0, 1);
+    bool isnull;
+    const Datum names = border::Spi::value(0, 1, &isnull);
+    MemoryContextSwitchTo(visit.spi.caller);
+    ArrayType *listed = isnull ? nullptr : DatumGetArrayTypePCopy(names);
     visit.leave();
-    return all;
+    return listed;
 }
 
 DP_CALL(dp_refresh) {
@@ -204,7 +226,10 @@ DP_CALL(dp_refresh) {
     catalog::Settings *settings = settings_of_view(PG_GETARG_OID(0));
     LockRelationOid(settings->relation, AccessShareLock);
     catalog::check_protectable(settings->relation);
-    bool all_columns = has_all_columns(settings);
+    ArrayType *others = array_argument(fcinfo, 1);
+    if (others != nullptr)
+        (void)facade_statement("", settings->relation, others); // refuses what is no column
+    ArrayType *listed = listed_columns(settings, others);
     if (catalog::table_of_facade(settings->view) != settings->relation)
         refuse_state(psprintf("%s is no longer a restricted view over %s: its rule was replaced", settings->view_name,
                               settings->relation_name),
@@ -212,7 +237,7 @@ DP_CALL(dp_refresh) {
     // A filter over a column that is gone fails here, and nothing has been lost.
     if (settings->filter != nullptr)
         query::canonical_condition(settings->filter, settings->relation, "filter");
-    Columns columns = columns_of(settings, all_columns);
+    Columns columns = columns_of(settings, listed);
     Oid view = settings->view;
     if (!columns.in_place)
         view = make_anew(settings, columns);
@@ -224,6 +249,7 @@ DP_CALL(dp_refresh) {
     Visit visit = Visit::write();
     const Reports gone = reports_of(visit, forget_sql, settings->relation, settings->relation_name);
     visit.leave();
+    tell_gone(settings, columns, listed != nullptr && others == nullptr);
     tell(gone);
     remember_names(view, settings->relation);
     PG_RETURN_OID(view);

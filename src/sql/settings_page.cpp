@@ -23,7 +23,7 @@ SELECT 'view', v.view::text,
               ', unit => ' || quote_literal(unit.text) || coalesce(', max_rows => ' || unit.max_rows, '')
                 || coalesce(', max_groups => ' || unit.max_groups, '')
                 || coalesce(', max_rows_per_group => ' || unit.max_rows_per_group, ''),
-              CASE WHEN NOT v.all_columns OR listed.names IS DISTINCT FROM (
+              CASE WHEN v.columns IS NOT NULL OR listed.names IS DISTINCT FROM (
                 SELECT array_agg(a.attname ORDER BY a.attnum)::text[] FROM pg_attribute a
                 WHERE a.attrelid = v.relation AND a.attnum > 0 AND NOT a.attisdropped)
               THEN format(', columns => %L', listed.names) ELSE '' END,
