@@ -42,7 +42,8 @@ WITH RECURSIVE preset AS (
   FROM dp_plan(1e-6) p JOIN dp_plan(1e-6, 4) few USING (preset) JOIN dp_plan(1e-6, 20) many USING (preset) WHERE preset = $4),
 root AS (
   SELECT c.relowner AS owner, format('%I.%I', n.nspname, c.relname) AS name,
-         CASE WHEN octet_length(s.nspname) > 60 THEN left(s.nspname, 15) ELSE s.nspname END || '_dp' AS views, s.nspname AS schema
+         CASE WHEN octet_length(s.nspname) > 60 THEN left(s.nspname, 15) ELSE s.nspname END || '_dp' AS views, s.nspname AS schema,
+         EXISTS (SELECT FROM dp_rdr.protected_table t WHERE t.relation = c.oid) AS already
   FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace JOIN pg_namespace s ON s.oid = $1 WHERE c.oid = $2),
 named AS (
   SELECT c.oid, format('%I.%I', n.nspname, c.relname) AS name, c.relname, p.relation IS NOT NULL AS already,
@@ -165,7 +166,7 @@ measure AS ( -- columns that may have bounds
          row_number() OVER (PARTITION BY c.oid, c.number AND (c.lower IS NULL OR c.upper IS NULL)
                             ORDER BY c.type IN ('smallint'::regtype, 'integer'::regtype, 'bigint'::regtype), c.attnum) AS place
   FROM columns c WHERE c.hidden IS NULL AND NOT c.key AND c.groups IS NULL
-    AND c.type IN (SELECT unnest('{smallint,integer,bigint,real,double precision,numeric,date,timestamp}'::regtype[]))),
+    AND c.type IN (SELECT unnest('{smallint,integer,bigint,real,double precision,numeric,date,timestamp,timestamptz}'::regtype[]))),
 asked AS (
   SELECT m.*, m.number AND NOT m.bounded AND m.place <= 3 - t.ask_unit::integer - t.ask_rows::integer AS ask
   FROM measure m JOIN known t ON t.oid = m.oid),)sql"
@@ -187,8 +188,8 @@ line (place, steps, name, at, part, comment, text, open) AS (
   SELECT 2, 0, '', o.at, 'head', true, o.text, o.open FROM root r, LATERAL (VALUES
     (1, 'OPEN: which role asks? Others get the same by dp_grant().', 'analyst'),
     (2, '\set analyst analyst', NULL),
-    (3, CASE WHEN $3 IS NULL THEN 'OPEN: about how many people are there, as far as that may be published? One digit is enough. Do not count the rows.' END, 'people'),
-    (4, CASE WHEN $3 IS NULL THEN '\set people 1000' END, NULL)) o (at, text, open) WHERE o.text IS NOT NULL
+    (3, CASE WHEN $3 IS NULL AND NOT r.already THEN 'OPEN: about how many people are there, as far as that may be published? One digit is enough. Do not count the rows.' END, 'people'),
+    (4, CASE WHEN $3 IS NULL AND NOT r.already THEN '\set people 1000' END, NULL)) o (at, text, open) WHERE o.text IS NOT NULL
   UNION ALL
   SELECT 3, 0, '', 1, 'schema', false, format('CREATE SCHEMA %I AUTHORIZATION %I;', r.views, pg_get_userbyid(r.owner)), NULL
   FROM root r WHERE NOT EXISTS (SELECT FROM pg_namespace n WHERE n.nspname = r.views)
@@ -245,9 +246,11 @@ line (place, steps, name, at, part, comment, text, open) AS (
   FROM asked m WHERE NOT m.ask AND NOT m.bounded GROUP BY m.steps, m.table_name
   -- totals, public tables, policies
   UNION ALL
-  SELECT 5, 0, '', o.at, 'total', false, o.text, NULL FROM root r, preset p, LATERAL (VALUES
-    (1, format('SELECT dp_set_people(%L, %s);', r.name, coalesce($3::text, ':people'))),
-    (2, format('SELECT dp_set_odometer(%L, bound => ''zcdp'', epsilon_total => %s, delta_total => 1e-6, delta_conversion => 1e-6);', r.name, p.epsilon))) o (at, text)
+  SELECT 5, 0, '', o.at, 'total', r.already, o.text, NULL FROM root r, preset p, LATERAL (VALUES
+    (1, false, format('SELECT dp_set_people(%L, %s);', r.name, coalesce($3::text, ':people'))),
+    (2, false, format('SELECT dp_set_odometer(%L, bound => ''zcdp'', epsilon_total => %s, delta_total => 1e-6, delta_conversion => 1e-6);', r.name, p.epsilon)),
+    (3, true, format('the totals of %s and the number of people stay as they are: dp_settings(%L)', r.name, r.name))) o (at, again, text)
+  WHERE o.again = r.already
   UNION ALL
   SELECT 6, 0, t.name, o.at, 'public', o.comment, o.text, o.open FROM root r, open_table t JOIN stem s ON s.oid = t.oid AND s.attnum = 0, LATERAL (VALUES
     (1, true, concat(format('OPEN: is %s public', t.name), ' (' || left(t.description, 200) || ')',

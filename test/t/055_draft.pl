@@ -95,7 +95,7 @@ psql_as($node, 'postgres', 'controller', q{
 	CREATE TABLE booking (booking_id bigint PRIMARY KEY, player_id integer REFERENCES player, court_id integer REFERENCES court,
 		shift shift NOT NULL, fee numeric(8,2), minutes integer CHECK (minutes BETWEEN 10 AND 180), balls integer, towels integer);
 	CREATE TABLE drink (id bigint PRIMARY KEY, booking_id bigint NOT NULL REFERENCES booking, price double precision);
-	CREATE TABLE badge (player_id integer PRIMARY KEY REFERENCES player, issued timestamp);
+	CREATE TABLE badge (player_id integer PRIMARY KEY REFERENCES player, issued timestamp, returned timestamptz);
 	CREATE TABLE game (id bigint PRIMARY KEY, winner integer NOT NULL REFERENCES player, loser integer NOT NULL REFERENCES player);
 	CREATE TABLE noticeboard (words text);
 	GRANT USAGE ON SCHEMA club TO stranger;
@@ -127,6 +127,7 @@ is(join(' ', @$open), 'analyst people player_weight booking_max_rows booking_fee
 like($script, qr/'club.player', 'sex', '\{f,m,NULL\}'/, 'groups by CHECK, and NULL where there may be one');
 like($script, qr/'club.booking', 'shift', '\{early,late\}'/, 'groups by a domain');
 like($script, qr/'club.booking', 'minutes', '10'::text, '180'::text/, 'bounds by CHECK');
+like($script, qr/bounds of issued \(timestamp without time zone\), returned \(timestamp with time zone\)/, 'moments may have bounds');
 like($script, qr/left out: mail is unique, invited_by may name another person/, 'what names people is left out');
 like($script, qr/a row whose player_id is NULL is nobody's/, 'a step that may be NULL is marked');
 like($script, qr/left out: club.noticeboard\. No foreign key/, 'a table without a way is left out');
@@ -152,6 +153,8 @@ like($page{'club.badge'}, qr/<td data-label="table">.{0,30}club\.drink</, 'and t
 # Again, now that all is there.
 like(drafted('statement', $call), qr/club.booking \(is protected already\)/, 'what is protected stays');
 unlike(drafted('statement', $call), qr/dp_protect\('club/, 'and is not protected twice');
+unlike(drafted('statement', $call), qr/dp_set_odometer|dp_set_people|set people/, 'no total is set again');
+like(drafted('statement', $call), qr/-- the totals of club\.player and the number of people stay/, 'which is said');
 
 # ---- names, and tables of every kind -------------------------------------------------------------------------------
 

@@ -1,6 +1,6 @@
 -- From this version to a made-up older one, for test/t/020_update.pl: a function and a column less, and a function with other
 -- arguments behind the symbol of today.
-DROP FUNCTION dp_refresh(regclass);
+DROP FUNCTION dp_refresh(regclass, text[]);
 
 DROP FUNCTION dp_unset_public(regclass, regclass);
 CREATE FUNCTION dp_unset_public(relation regclass)
