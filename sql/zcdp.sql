@@ -341,3 +341,25 @@ DROP FUNCTION charges;
 DROP TABLE canvas, queue, tram CASCADE;
 RESET ROLE;
 DROP FUNCTION tamper;
+
+-- One count that costs more than the whole total is denied from the start: whoever grants it or sets the total is told.
+SET SESSION AUTHORIZATION regress_controller;
+CREATE TABLE dear (id integer);
+SET client_min_messages = error;
+SELECT dp_protect('dear', 'dear_dp');
+RESET client_min_messages;
+SELECT dp_set_odometer('dear', 'zcdp', epsilon_total => 1, delta_total => 1e-6, delta_conversion => 1e-6);
+SELECT dp_grant('dear_dp', 'regress_analyst', tau => 0.75, mechanism => 'auto');
+SELECT dp_grant('dear_dp', 'regress_second', tau => 0.95, mechanism => 'auto');
+SELECT dp_set_odometer('dear', epsilon_total => 0.9);
+SET SESSION AUTHORIZATION regress_analyst;
+SELECT attempt('SELECT count(*) FROM dear_dp');
+SET SESSION AUTHORIZATION regress_controller;
+SELECT dp_set_odometer('dear', epsilon_total => 2);
+SELECT dp_grant('dear_dp', 'regress_second', tau => 0.95, epsilon_total => 0.01);
+SELECT dp_set_odometer('dear', 'filter', epsilon_total => 0.05);
+SET client_min_messages = error;
+SELECT dp_unprotect('dear_dp');
+RESET client_min_messages;
+DROP TABLE dear;
+RESET SESSION AUTHORIZATION;

@@ -24,7 +24,7 @@ void UnitRows::add(int128 amount) {
         ++above_[k];
 }
 
-std::optional<MeasureNoise> noise_of_count(const CountTerms &terms, std::uint64_t sensitivity) {
+static std::optional<ReleasePlan> plan_of_count(const CountTerms &terms, std::uint64_t sensitivity) {
     std::vector<Measure> count(1);
     count.front().sensitivity = sensitivity;
     const bool gaussian = terms.mechanism == Mechanism::gaussian;
@@ -38,10 +38,26 @@ std::optional<MeasureNoise> noise_of_count(const CountTerms &terms, std::uint64_
     if (!price)
         return std::nullopt;
     if (terms.mechanism == Mechanism::automatic && terms.in_rho && prefers_gaussian(count, *price))
-        return plan_measurement(count, false, rho_of_pure(*price), {}).noise.front();
+        return plan_measurement(count, false, rho_of_pure(*price), {});
     return plan_release(gaussian ? Mechanism::gaussian : Mechanism::laplace, count, false, *price,
-                        gaussian ? terms.delta : Delta())
-        .noise.front();
+                        gaussian ? terms.delta : Delta());
+}
+
+std::optional<MeasureNoise> noise_of_count(const CountTerms &terms, std::uint64_t sensitivity) {
+    const std::optional<ReleasePlan> plan = plan_of_count(terms, sensitivity);
+    return plan ? std::optional<MeasureNoise>(plan->noise.front()) : std::nullopt;
+}
+
+std::optional<Cost> cost_of_count(const CountTerms &terms) {
+    const std::optional<ReleasePlan> plan = plan_of_count(terms, 1);
+    if (!plan)
+        return std::nullopt;
+    Cost cost;
+    cost.epsilon = plan->epsilon;
+    cost.delta = plan->delta;
+    cost.rho = plan->rho();
+    cost.pure = plan->noise.front().mechanism == Mechanism::laplace;
+    return cost;
 }
 
 double error95_of_count(const CountTerms &terms, std::uint64_t sensitivity) {

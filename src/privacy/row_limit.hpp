@@ -6,6 +6,7 @@
 #include <optional>
 #include <vector>
 
+#include "privacy/account.hpp"
 #include "privacy/decimal.hpp"
 #include "privacy/mechanism.hpp"
 #include "privacy/noise.hpp"
@@ -50,7 +51,9 @@ struct CountTerms {
 };
 // Returns the noise of a number by itself that one unit moves by `sensitivity` at most, as it would be drawn. None: it is denied.
 std::optional<MeasureNoise> noise_of_count(const CountTerms &terms, std::uint64_t sensitivity);
-// Returns its error95, of one person h. Errors: InvalidParameter where it is denied.
+// Returns what one count of people is charged. None: it is denied.
+std::optional<Cost> cost_of_count(const CountTerms &terms);
+// Returns the error95 of a number, of one person h. Errors: InvalidParameter where it is denied.
 double error95_of_count(const CountTerms &terms, std::uint64_t sensitivity);
 
 // T': so many units may have more rows than the limit that is chosen. Errors: InvalidParameter for an epsilon that cannot be split.

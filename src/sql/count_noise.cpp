@@ -1,4 +1,6 @@
 // How right numbers of a protected table will be: what its owner is told who sets a limit. From policies and declarations; no row is read.
+#include "privacy/denial_words.hpp"
+#include "sql/call_arguments.hpp"
 #include "sql/domain_members.hpp"
 #include "sql/told.hpp"
 
@@ -19,21 +21,15 @@ static ArrayType *array_at(uint64 row, int column) {
     return isnull ? nullptr : DatumGetArrayTypeP(array);
 }
 
-// Takes the terms of one policy if a count under them is less accurate.
-static void take_stricter(const Visit &visit, uint64 row, CountTerms *strictest, double *error95) {
+// Reads the terms of one policy, and shows them to `see`.
+template <class F> static void see_terms(const Visit &visit, uint64 row, bool in_rho, F see) {
     const auto *candidates = catalog::candidates_from_array(array_at(row, 4));
     const char *mechanism = visit.spi.text(row, 2);
     const privacy::Delta delta = catalog::to_delta(column_at(row, 3), "delta");
     const privacy::Epsilon epsilon_max = catalog::to_epsilon(column_at(row, 5), "epsilon_max");
     const double tau = DatumGetFloat8(column_at(row, 1));
     border::core([&] {
-        const CountTerms terms = {tau,         *catalog::mechanism_from_name(mechanism), *candidates,
-                                  epsilon_max, delta,                                    strictest->in_rho};
-        const std::optional<privacy::MeasureNoise> noise = noise_of_count(terms, 1);
-        if (!noise || noise->halfwidth(0.05) <= *error95)
-            return;
-        *error95 = noise->halfwidth(0.05);
-        *strictest = terms;
+        see(CountTerms{tau, *catalog::mechanism_from_name(mechanism), *candidates, epsilon_max, delta, in_rho});
     });
 }
 
@@ -47,13 +43,17 @@ const CountTerms *terms_at(double tau) {
     return terms;
 }
 
+static bool adds_up_rho(const privacy::BoundSettings &bound) {
+    return bound.bound == privacy::Bound::zcdp && !bound.splits_pure();
+}
+
 const CountTerms *strictest_terms(Oid relation) {
     constexpr double tau_where_none_is_granted = 0.95;
     auto *strictest = border::context_new<CountTerms>();
     catalog::Reading reading = catalog::Reading::open();
     const catalog::Bound *bound = catalog::read_bound(reading, relation);
     reading.close();
-    strictest->in_rho = bound != nullptr && bound->settings.bound == privacy::Bound::zcdp && !bound->settings.splits_pure();
+    strictest->in_rho = bound != nullptr && adds_up_rho(bound->settings);
     Visit visit = Visit::read();
     const uint64 n = run(visit,
                          "SELECT p.tau, p.mechanism, p.delta, p.candidates, p.epsilon_max FROM dp_rdr.restricted_view v "
@@ -61,9 +61,73 @@ const CountTerms *strictest_terms(Oid relation) {
                          relation);
     double error95 = -1;
     for (uint64 row = 0; row < n; row++)
-        take_stricter(visit, row, strictest, &error95);
+        see_terms(visit, row, strictest->in_rho, [&](const CountTerms &terms) { // the least accurate ones
+            const std::optional<privacy::MeasureNoise> noise = noise_of_count(terms, 1);
+            if (!noise || noise->halfwidth(0.05) <= error95)
+                return;
+            error95 = noise->halfwidth(0.05);
+            *strictest = terms;
+        });
     visit.leave();
     return error95 < 0 ? terms_at(tau_where_none_is_granted) : strictest;
+}
+
+// ---- prices beyond the total ---------------------------------------------------------------------------------------
+
+// $1: the table, $2, $3: the view and the role, 0 for all. Of policies that choose epsilon by tau alone.
+static constexpr char priced_sql[] = R"sql(
+SELECT p.tau, p.mechanism, p.delta, p.candidates, p.epsilon_max, p.epsilon_total, format('%s on %s', p.grantee, p.view), p.tau::text
+FROM dp_rdr.protected_table t JOIN dp_rdr.protected_table o ON o.domain = t.domain
+JOIN dp_rdr.restricted_view v ON v.relation = o.relation JOIN dp_rdr.policy p ON p.view = v.view
+WHERE t.relation::oid = $1 AND p.selection = 'within_domain' AND ($2 = 0::oid OR (p.view::oid, p.grantee::oid) = ($2, $3))
+ORDER BY p.grantee::text COLLATE "C", p.view::text COLLATE "C")sql";
+
+// Returns why a count is denied where nothing was spent, in words, with its price; null: it is not, or for another reason.
+static const char *priced_out(const Visit &visit, uint64 row, const privacy::BoundSettings &bound) {
+    bool no_share;
+    const Datum value = border::Spi::value(row, 6, &no_share);
+    const std::optional<privacy::Epsilon> share =
+        no_share ? std::nullopt : std::optional<privacy::Epsilon>(catalog::to_epsilon(value, "epsilon_total"));
+    privacy::Denial denial = privacy::Denial::none;
+    privacy::Cost cost;
+    see_terms(visit, row, adds_up_rho(bound), [&](const CountTerms &terms) {
+        if (const std::optional<privacy::Cost> found = cost_of_count(terms)) {
+            cost = *found;
+            denial = fit(cost, privacy::Account::public_account, bound, {}, {}, share);
+        }
+    });
+    if (denial != privacy::Denial::epsilon_total && denial != privacy::Denial::role_share)
+        return nullptr;
+    const privacy::Basis basis = bound.basis_of(cost.pure);
+    return psprintf("At tau %s it costs %s %s, beyond the %s.", visit.spi.text(row, 8), name_of(basis),
+                    basis == privacy::Basis::rho ? printed(cost.rho) : printed(cost.epsilon),
+                    words_for(denial, bound, basis, false));
+}
+
+void warn_of_price(Oid relation, Oid view, Oid role) {
+    catalog::Reading reading = catalog::Reading::open();
+    const catalog::Bound *bound = catalog::read_bound(reading, relation);
+    reading.close();
+    if (bound == nullptr || (bound->settings.epsilon_total && bound->settings.epsilon_total->units() == 0))
+        return; // of nothing: that is meant
+    StringInfoData policies;
+    initStringInfo(&policies);
+    const char *price = nullptr;
+    Visit visit = Visit::read();
+    const uint64 n = run(visit, priced_sql, relation, view, role);
+    MemoryContextSwitchTo(visit.spi.caller);
+    for (uint64 row = 0; row < n; row++)
+        if (const char *found = priced_out(visit, row, bound->settings)) {
+            price = price == nullptr ? found : price;
+            appendStringInfo(&policies, "%s%s", policies.len > 0 ? ", " : "", visit.spi.text(row, 7));
+        }
+    visit.leave();
+    if (price != nullptr)
+        ereport(WARNING,
+                (errmsg("every count will be denied: one costs more than the whole total, for role %s", policies.data),
+                 errdetail_internal("%s", price),
+                 errhint("Raise the total with dp_set_odometer(), or a share with dp_grant(); or grant a larger tau, or a "
+                         "smaller epsilon_max.")));
 }
 
 // ---- what is told --------------------------------------------------------------------------------------------------

@@ -47,6 +47,8 @@ catalog::UnitPath *declared_unit(Oid relation);
 // Returns what the least accurate count of people that is granted on the table's views follows from; with none that is permitted, Laplace
 // noise at the tau of the documentation.
 const privacy::CountTerms *strictest_terms(Oid relation);
+// Warns of policies on the domain of the table, or of a role's on a view, under which one count costs more than the whole total.
+void warn_of_price(Oid relation, Oid view = InvalidOid, Oid role = InvalidOid);
 // Returns those of Laplace noise at a tau, by the candidates that a policy has without others.
 const privacy::CountTerms *terms_at(double tau);
 // Says in a NOTICE how right counts of people and of rows will be, where a person may have several.

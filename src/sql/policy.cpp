@@ -1,6 +1,7 @@
 // Sets who may ask, under which privacy preference (doc/reference.md).
 #include "query/grammar.hpp"
 #include "sql/call_arguments.hpp"
+#include "sql/domain_members.hpp"
 #include "sql/policy_notes.hpp"
 #include "sql/role_type.hpp"
 
@@ -280,6 +281,7 @@ DP_CALL(dp_grant) {
     tell(of_views);
     tell(of_others);
     warn_of_candidates(row);
+    warn_of_price(settings->relation, settings->view, role);
     warn_of_grantee(settings, row);
     PG_RETURN_VOID();
 }

@@ -3,6 +3,7 @@
 
 #include "sql/call_arguments.hpp"
 #include "sql/carry_over.hpp"
+#include "sql/domain_members.hpp"
 #include "sql/had.hpp"
 
 using dp::catalog::Visit;
@@ -371,6 +372,7 @@ DP_CALL(dp_set_odometer) {
         tell_about_profile(fcinfo, relation, row, now);
     }
     tell_about_totals(relation, was, now);
+    warn_of_price(relation);
     refresh_owner(relation);
     PG_RETURN_VOID();
 }
