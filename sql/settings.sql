@@ -48,6 +48,9 @@ SELECT arguments, attempt('SELECT dp_set_bounds(' || arguments || ')') FROM (VAL
     ($$'thing', 'unknown', 0, 1$$), ($$'thing', 'ctid', 0, 1$$), ($$'thing', 'I4', 0, 1$$), ($$'thing', '', 0, 1$$),
     ($$'thing', 't', 0, 1$$), ($$'thing', 'd', 0, 1$$), ($$'thing', 'b', 0, 1$$), ($$'thing', 'm', 0, 1$$),
     ($$'unprotected', 'v', 0, 1$$), ($$'ordinary', 'i4', 0, 1$$), ($$'unknown', 'v', 0, 1$$)) t (arguments);
+-- Literals are read as values of the column: errors name it, and a type without bounds comes first.
+SELECT arguments, attempt('SELECT dp_set_bounds(' || arguments || ')') FROM (VALUES
+    ($$'thing', 't', 'desk', 'shelf'$$), ($$'thing', 'b', 'f', 't'$$), ($$'thing', 'i4', 'a', '1'$$), ($$'thing', 'd', 'a', '2025-01-01'$$)) t (arguments);
 SELECT * FROM settings() WHERE what ~ '^bounds';
 
 -- ---------------------------------------------------------------------------------------------------------------------

@@ -2,6 +2,7 @@
 #include "rows/groups.hpp"
 #include "sql/call_arguments.hpp"
 #include "sql/domain_members.hpp"
+#include "sql/refusal.hpp"
 #include "sql/told.hpp"
 
 namespace dp::sql {
@@ -32,18 +33,24 @@ struct Bounds {
 };
 } // namespace
 
+static bool is_integer(Oid type) {
+    return type == INT2OID || type == INT4OID || type == INT8OID;
+}
+
+static void check_has_bounds(const char *column, Oid type) {
+    if (!is_integer(type) && type != FLOAT4OID && type != FLOAT8OID && type != NUMERICOID && example_of_moments(type) == nullptr)
+        refuse_form(psprintf("column \"%s\" is of type %s, which cannot have bounds", column, format_type_be(type)),
+                    "Bounds are for smallint, integer, bigint, real, double precision, numeric, date, timestamp and "
+                    "timestamp with time zone.");
+}
+
 // of_column: the base type of the column.
 static void check_numbers(const Bounds &bounds, Oid of_column) {
-    const bool integer = of_column == INT2OID || of_column == INT4OID || of_column == INT8OID;
     const char *example = example_of_moments(of_column), *of_type = format_type_be(of_column);
     if (example != nullptr)
         refuse_form(psprintf("column \"%s\" is of type %s, whose bounds are moments", bounds.column, of_type), example);
-    if (!integer && of_column != FLOAT4OID && of_column != FLOAT8OID && of_column != NUMERICOID)
-        refuse_form(psprintf("column \"%s\" is of type %s, which cannot have bounds", bounds.column, of_type),
-                    "Bounds are for smallint, integer, bigint, real, double precision, numeric, date, timestamp and "
-                    "timestamp with time zone.");
     const char *low = catalog::numeric_text(bounds.lower), *high = catalog::numeric_text(bounds.upper);
-    border::core([&] { privacy::make_bounds(low, high, integer); }); // 22023
+    border::core([&] { privacy::make_bounds(low, high, is_integer(of_column)); }); // 22023
 }
 
 static int64 moment_at(Datum moment, Oid type, bool *finite) {
@@ -80,17 +87,28 @@ static Bounds numbers_of_moments(const Bounds &bounds, Oid of_column) {
                   NumericGetDatum(int64_to_numeric(upper))};
 }
 
+static Datum read_as(const char *column, Oid type, const char *text) {
+    Datum value = Datum{0};
+    const ErrorData *fault = refusal_by([&] {
+        Oid input, parameter;
+        getTypeInputInfo(type, &input, &parameter);
+        value = OidInputFunctionCall(input, const_cast<char *>(text), parameter, -1);
+    });
+    if (fault != nullptr)
+        refuse_with(fault->sqlerrcode, psprintf("the bound \"%s\" of column \"%s\": %s", text, column, fault->message),
+                    example_of_moments(type));
+    return value;
+}
+
 // Reads a bound as what its type is. A text that says its zone is the same moment wherever it is read.
 static Datum bound_of(const char *column, Oid type, const char *text) {
-    Oid input, parameter;
-    getTypeInputInfo(type, &input, &parameter);
     if (type != TIMESTAMPTZOID)
-        return OidInputFunctionCall(input, const_cast<char *>(text), parameter, -1);
+        return read_as(column, type, text);
     static const char *const zones[] = {"UTC", "Etc/GMT-5"};
     TimestampTz moments[2];
     for (int i = 0; i < 2; i++) {
         border::TimeZoneScope zone = border::TimeZoneScope::enter(zones[i]);
-        moments[i] = DatumGetTimestampTz(OidInputFunctionCall(input, const_cast<char *>(text), parameter, -1));
+        moments[i] = DatumGetTimestampTz(read_as(column, type, text));
         zone.leave();
     }
     if (moments[0] != moments[1])
@@ -108,6 +126,7 @@ DP_CALL(dp_set_bounds) {
     (void)get_func_signature(fcinfo->flinfo->fn_oid, &types, &n);
     Bounds bounds = {text_argument(fcinfo, 1), types[2], PG_GETARG_DATUM(2), PG_GETARG_DATUM(3)};
     const Oid of_column = getBaseType(get_atttype(relation, checked_column(relation, bounds.column)));
+    check_has_bounds(bounds.column, of_column);
     if (bounds.type == TEXTOID) {
         bounds.type = example_of_moments(of_column) == nullptr ? NUMERICOID : of_column;
         bounds.lower = bound_of(bounds.column, bounds.type, text_argument(fcinfo, 2));
