@@ -1,5 +1,6 @@
 #include "query/signal_expression.hpp"
 
+#include "border/listed.hpp"
 #include "border/refuse.hpp"
 #include "border/scope.hpp"
 #include "border/visit.hpp"
@@ -48,13 +49,23 @@ static ParseNamespaceItem *add_answer(ParseState *state, const char *alias, cons
     return addRangeTableEntryForSubquery(state, query, makeAlias(alias, NIL), false, true);
 }
 
+static void hint_columns(void *of) {
+    const auto *columns = static_cast<const AnswerColumns *>(of);
+    if (geterrcode() == ERRCODE_UNDEFINED_COLUMN)
+        errhint("The columns of the answer are %s.",
+                border::listed(0, columns->n, [=](int i) { return quote_identifier(columns->names[i]); }));
+}
+
 static Node *analyse(Node *raw, const AnswerColumns &columns, bool reads_answer) {
     ParseState *state = make_parsestate(nullptr);
     ParseNamespaceItem *answer = add_answer(state, "answer", columns), *dp = add_answer(state, "dp", columns);
     if (reads_answer)
         addNSItemToQuery(state, answer, false, true, true);
     addNSItemToQuery(state, dp, false, true, true);
+    ErrorContextCallback hint = {error_context_stack, hint_columns, const_cast<AnswerColumns *>(&columns)};
+    error_context_stack = &hint;
     Node *expression = transformExpr(state, raw, EXPR_KIND_WHERE);
+    error_context_stack = hint.previous;
     assign_expr_collations(state, expression);
     return expression;
 }
