@@ -110,3 +110,22 @@ EXCEPT SELECT kept, groups, to_jsonb(least(count(*), 2) / 2.0), to_jsonb(count(D
 SELECT count(*) FROM dp_risk_records('SELECT wing, count(*) FROM sojourn_dp GROUP BY wing', 1);
 DROP FUNCTION found, differences, selected, hint_of;
 RESET SESSION AUTHORIZATION;
+
+-- ---------------------------------------------------------------------------------------------------------------------
+-- Names of columns as arguments: of a unit as in SQL, elsewhere as they are
+-- ---------------------------------------------------------------------------------------------------------------------
+
+\set VERBOSITY default
+SET ROLE regress_controller;
+CREATE TABLE named_rows ("Ausweis Nr" integer NOT NULL, "Größe [cm]" integer, plain integer);
+SELECT dp_protect('named_rows', 'named_rows_dp', unit => 'Ausweis Nr', max_rows => 2);
+SELECT dp_protect('named_rows', 'named_rows_dp', unit => 'Ausweis', max_rows => 2);
+SELECT dp_protect('named_rows', 'named_rows_dp', columns => '{plain,NULL}');
+SET client_min_messages = warning;
+SELECT dp_protect('named_rows', 'named_rows_dp', unit => '"Ausweis Nr"', max_rows => 2);
+SELECT dp_set_bounds('named_rows', '"Größe [cm]"', 0, 250);
+SELECT dp_set_bounds('named_rows', 'Größe [cm]', 0, 250);
+SELECT dp_unprotect('named_rows_dp');
+RESET client_min_messages;
+DROP TABLE named_rows;
+RESET ROLE;

@@ -11,11 +11,13 @@ void check_exists(Oid relation) {
         refuse_with(ERRCODE_UNDEFINED_TABLE, psprintf("relation with OID %u does not exist", relation));
 }
 
-AttrNumber checked_column(Oid relation, const char *name) {
+AttrNumber checked_column(Oid relation, const char *name, const char *remedy) {
     const AttrNumber column = get_attnum(relation, name);
+    if (remedy == nullptr && name[0] == '"')
+        remedy = "Write the name as the column has it, without double quotes.";
     if (column <= 0)
         refuse_with(ERRCODE_UNDEFINED_COLUMN,
-                    psprintf("column \"%s\" of %s does not exist", name, catalog::qualified_name(relation)));
+                    psprintf("column \"%s\" of %s does not exist", name, catalog::qualified_name(relation)), remedy);
     return column;
 }
 

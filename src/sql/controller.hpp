@@ -21,7 +21,7 @@ void lock_declarations(const catalog::Visit &visit, Oid relation);
 // 42501 unless the role owns all tables of the domain, whose totals they share.
 void check_owns_domain(const catalog::Visit &visit, Oid relation, Oid role);
 // Returns the number of a column. 42703 where there is none of that name.
-AttrNumber checked_column(Oid relation, const char *name);
+AttrNumber checked_column(Oid relation, const char *name, const char *remedy = nullptr);
 // Runs a utility statement with the rights of a role.
 void run_as(Oid role, const char *sql);
 

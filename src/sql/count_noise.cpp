@@ -124,7 +124,9 @@ void warn_of_price(Oid relation, Oid view, Oid role) {
     visit.leave();
     if (price != nullptr)
         ereport(WARNING,
-                (errmsg("every count will be denied: one costs more than the whole total, for role %s", policies.data),
+                (errmsg("every count that does not ask for an epsilon of its own will be denied, as the total is smaller, for "
+                        "role %s",
+                        policies.data),
                  errdetail_internal("%s", price),
                  errhint("Raise the total with dp_set_odometer(), or a share with dp_grant(); or grant a larger tau, or a "
                          "smaller epsilon_max.")));

@@ -43,7 +43,9 @@ const char *facade_statement(const char *head, Oid relation, ArrayType *columns)
     const uint64 n = run(visit, columns_sql, relation, Typed::array(TEXTARRAYOID, columns));
     const char *list = border::listed(0, static_cast<int>(n), [&](int i) {
         const char *name = visit.spi.text(i, 1);
-        (void)checked_column(relation, name == nullptr ? "" : name);
+        if (name == nullptr)
+            refuse_with(ERRCODE_NULL_VALUE_NOT_ALLOWED, "columns must not contain NULL");
+        (void)checked_column(relation, name);
         catalog::check_column_type(name, catalog::value_at<Oid>(i, 2));
         return visit.spi.text(i, 3);
     });

@@ -22,10 +22,14 @@ struct Words {
 };
 } // namespace
 
+constexpr char names_remedy[] = "Names in a unit are read as in SQL: one with capitals or spaces needs double quotes, unit => "
+                                "'\"Member No\"'.";
+
 [[noreturn]] static void refuse_words(const char *text) {
     refuse_value(psprintf("unit \"%s\" is not understood", text),
-                 "Write the column that holds the unit, unit => 'patient_id', or the way to it, unit => "
-                 "'order_id -> orders (id)'.");
+                 psprintf("Write the column that holds the unit, unit => 'patient_id', or the way to it, unit => "
+                          "'order_id -> orders (id)'. %s",
+                          names_remedy));
 }
 
 // Ends the text at a symbol outside quoted names. Returns what is behind it; null where it is not there.
@@ -69,7 +73,7 @@ static AttrNumber *find_columns(Oid relation, const List *names) {
     auto *columns = static_cast<AttrNumber *>(palloc(sizeof(AttrNumber) * list_length(names)));
     for (int i = 0; i < list_length(names); i++) {
         auto *name = static_cast<const char *>(list_nth(names, i));
-        columns[i] = checked_column(relation, name);
+        columns[i] = checked_column(relation, name, names_remedy);
         for (int j = 0; j < i; j++)
             if (columns[j] == columns[i])
                 refuse_value(psprintf("column \"%s\" is twice in the unit", name), "Name it once.");
