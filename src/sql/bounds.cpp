@@ -17,7 +17,7 @@ static const char *example_of_moments(Oid type) {
     case TIMESTAMPOID:
         return "Write timestamps without a zone: timestamp '2020-01-01', timestamp '2029-12-31 23:59:59.999999'.";
     case TIMESTAMPTZOID:
-        return "Write moments with their zone: timestamptz '2020-01-01 00:00 UTC', timestamptz '2029-12-31 23:59 "
+        return "Write moments with their zone: timestamptz '2020-01-01 00:00 UTC', timestamptz '2029-12-31 23:59:59 "
                "Europe/Paris'.";
     default:
         return nullptr;
