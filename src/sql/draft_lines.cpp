@@ -201,7 +201,7 @@ line (place, steps, name, at, part, comment, text, open) AS (
   FROM known t WHERE t.nullable IS NOT NULL AND NOT t.ask_unit AND NOT t.already
   UNION ALL
   SELECT 4, t.steps, t.name, 3, 'table', true, CASE WHEN t.steps > 0
-    THEN format('OPEN: whose row is it? Several foreign keys of %s lead to people. Noise hides the one that you choose, no other. Do not look it up in the rows.', t.name)
+    THEN format('OPEN: whose row is it? Several foreign keys of %s lead to people. Noise hides the one that you choose, no other: take the columns of the others out below. Do not look it up in the rows.', t.name)
     ELSE format('OPEN: which column of %s names the person? It has no key that does. Do not look it up in the rows.', t.name) END, s.text || '_unit'
   FROM known t JOIN stem s ON s.oid = t.oid AND s.attnum = 0 WHERE t.ask_unit AND NOT t.already
   UNION ALL
