@@ -193,8 +193,11 @@ Outcome serve_alone(const Spi &spi, const Entry &entry, Verdict *verdict) {
         break;
     case RequestKind::settle:
         return settle_request(spi, *entry.settling) ? Outcome::committed : Outcome::gone;
-    default:
+    case RequestKind::bare_suspension:
         (void)put_suspension(spi, *entry.what);
+        break;
+    default:
+        elog(ERROR, "unknown request");
     }
     return Outcome::committed;
 }

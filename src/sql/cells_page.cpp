@@ -97,7 +97,8 @@ static void add_lines(uint64 n, int64 now, const Account &account, privacy::Cell
         const auto first = catalog::value_at<int64>(i, 1);
         const privacy::CellSums sums =
             account.now(account.spread.all + catalog::sums_at(i, 3), account.closings.all);
-        others = first == lines->partition->others() ? sums : others;
+        if (lines->partition->values != nullptr && first == lines->partition->others())
+            others = sums; // values that are new in a list were among everything else
         lines->add(first, catalog::value_at<int64>(i, 2), sums);
     }
     lines->add(account.begun + 1, now, others);

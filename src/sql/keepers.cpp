@@ -23,13 +23,17 @@ static const char *name_of(keeper::Life life) {
 // dp_rdr.keepers() -> (pid, state, charges, commits): the keepers that live now.
 DP_FUNCTION(keepers) {
     const ResultRows rows(fcinfo);
+    keeper::Keeper copy[keeper::max_keepers];
     keeper::Pool *pool = keeper::live_pool();
     LWLockAcquire(&pool->lock, LW_SHARED);
-    for (const keeper::Keeper &keeper : pool->keepers)
-        if (keeper.life != keeper::Life::none)
-            rows.put(if_given(keeper.life != keeper::Life::starting, keeper.pid), name_of(keeper.life),
-                     static_cast<int64>(keeper.charges), static_cast<int64>(keeper.commits));
+    memcpy(copy, pool->keepers, sizeof copy);
     LWLockRelease(&pool->lock);
+    for (const keeper::Keeper &keeper : copy) {
+        if (keeper.life == keeper::Life::none)
+            continue;
+        rows.put(if_given(keeper.life != keeper::Life::starting, keeper.pid), name_of(keeper.life),
+                 static_cast<int64>(keeper.charges), static_cast<int64>(keeper.commits));
+    }
     return Datum(0);
 }
 
@@ -38,33 +42,58 @@ static const char *name_of(keeper::State state) {
     return names[static_cast<int>(state)];
 }
 
+namespace {
+struct Queued { // a slot as it is shown
+    int client, keeper;
+    Oid login, relation;
+    keeper::State state;
+    TimestampTz since;
+};
+} // namespace
+
+// Under the pool's lock.
+static int copy_queue(Queued *queue) {
+    int n = 0;
+    for (const keeper::Slot &slot : keeper::pool()->slots) {
+        keeper::State state = keeper::state_of(slot);
+        if (state == keeper::State::free)
+            continue;
+        int by = slot.keeper < 0 ? 0 : keeper::pool()->keepers[slot.keeper].pid;
+        queue[n++] =
+            Queued{slot.client == nullptr ? 0 : slot.client->pid, by, slot.login, slot.relation, state, slot.asked};
+    }
+    return n;
+}
+
 // dp_rdr.queue() -> (client_pid, login, relation, state, keeper_pid, since): requests under way.
 DP_FUNCTION(dp_queue) {
     const ResultRows rows(fcinfo);
+    Queued queue[keeper::nslots];
     keeper::Pool *pool = keeper::live_pool();
     LWLockAcquire(&pool->lock, LW_SHARED);
-    for (const keeper::Slot &slot : pool->slots) {
-        const keeper::State state = keeper::state_of(slot);
-        if (state == keeper::State::free)
-            continue;
-        const int client = slot.client == nullptr ? 0 : slot.client->pid;
-        const int by = slot.keeper < 0 ? 0 : pool->keepers[slot.keeper].pid;
-        rows.put(if_given(client != 0, client), slot.login, if_given(OidIsValid(slot.relation), slot.relation),
-                 name_of(state), if_given(by != 0, by), catalog::Moment{slot.asked});
-    }
+    int n = copy_queue(queue);
     LWLockRelease(&pool->lock);
+    for (const Queued *queued = queue; queued < queue + n; queued++) {
+        rows.put(if_given(queued->client != 0, queued->client), queued->login,
+                 if_given(OidIsValid(queued->relation), queued->relation), name_of(queued->state),
+                 if_given(queued->keeper != 0, queued->keeper), catalog::Moment{queued->since});
+    }
     return Datum(0);
 }
 
 // dp_rdr.charge_times() -> (microseconds, charges): how many took at most so long and longer than the row before says.
 DP_FUNCTION(charge_times) {
     const ResultRows rows(fcinfo);
+    uint64 copy[keeper::nclasses];
     keeper::Pool *pool = keeper::live_pool();
     LWLockAcquire(&pool->lock, LW_SHARED);
-    for (int i = 0; i < keeper::nclasses; i++)
-        if (pool->charge_times[i] > 0)
-            rows.put(std::exp2((i + 1) / 4.0), static_cast<int64>(pool->charge_times[i]));
+    memcpy(copy, pool->charge_times, sizeof copy);
     LWLockRelease(&pool->lock);
+    for (int i = 0; i < keeper::nclasses; i++) {
+        if (copy[i] == 0)
+            continue;
+        rows.put(std::exp2((i + 1) / 4.0), static_cast<int64>(copy[i]));
+    }
     return Datum(0);
 }
 

@@ -141,7 +141,10 @@ static void put_ledger(Datum domain, Shown *shown, const catalog::Reading &readi
     if (domain != 0)
         shown->own = list_make1(DatumGetUUIDP(domain));
     else if (all)
-        shown->own = domains_in("odometer", "id", reading, [](const Row &) { return true; });
+        for (const char *table : {"privacy_domain", "odometer"})
+            shown->own = list_concat(shown->own, domains_in(table, "id", reading, [&](const Row &row) {
+                                         return !contains(shown->own, row.value("id"));
+                                     }));
     add_joined(shown, reading);
     put_each("ledger_row", "ledger_row_pkey", reading, shown->own, put, shown);
     if (domain == 0)

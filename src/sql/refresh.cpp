@@ -207,9 +207,10 @@ ORDER BY x.column_name COLLATE "C", x.what)sql";
 static ArrayType *listed_columns(const catalog::Settings *settings, ArrayType *others) {
     Visit visit = Visit::write();
     lock_declarations(visit, settings->relation);
-    if (run(visit,
-            "UPDATE dp_rdr.restricted_view v SET columns = coalesce($2, v.columns) WHERE v.view::oid = $1 RETURNING v.columns",
-            settings->view, Typed::array(TEXTARRAYOID, others)) != 1)
+    if (others != nullptr)
+        (void)run(visit, "UPDATE dp_rdr.restricted_view v SET columns = $2 WHERE v.view::oid = $1 AND v.columns IS DISTINCT FROM $2",
+                  settings->view, Typed::array(TEXTARRAYOID, others));
+    if (run(visit, "SELECT v.columns FROM dp_rdr.restricted_view v WHERE v.view::oid = $1 FOR UPDATE", settings->view) != 1)
         refuse_with(ERRCODE_LOCK_NOT_AVAILABLE, psprintf("%s is being changed by another call", settings->view_name),
                     "Try again.");
     bool isnull;
