@@ -60,6 +60,7 @@ Pin pins[] = {
     {"jit", "off"},                          //
     {"constraint_exclusion", "off"},         // the planner has no business with the expressions of constraints
     {"extra_float_digits", "1"},             // texts that are compared (fingerprint, ledger)
+    {"lc_time", "C"},                        // to_char() reads its names of days, and may fail at that
     {"IntervalStyle", "postgres"},           //
     {"DateStyle", "ISO, YMD"},               //
     {"bytea_output", "hex"},                 //

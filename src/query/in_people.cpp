@@ -1,6 +1,7 @@
 #include "query/in_people.hpp"
 
 #include "border/each.hpp"
+#include "border/grouping.hpp"
 #include "border/visit.hpp"
 #include "query/hints.hpp"
 #include "query/make.hpp"
@@ -96,6 +97,7 @@ void join_people(const Level *level, ParseState *source) {
     Query *query = level->query;
     if (query->commandType != CMD_SELECT || !query->hasSubLinks || !aggregates(query) || !reads_rows(level))
         return;
+    border::flatten_grouping(query); // its entry is the last one of the range table
     query->jointree->quals = join_all(level, query->jointree->quals, source);
 }
 

@@ -1,6 +1,7 @@
 #include "rows/expression_groups.hpp"
 
 #include "border/each.hpp"
+#include "border/visit.hpp"
 #include "border/walk.hpp"
 #include "query/gaps.hpp"
 #include "query/total.hpp"
@@ -148,6 +149,13 @@ static bool has_values(ColumnRanges *columns, List *shown, Var *column) {
            (column_values(columns, as_node(shown), column, &values) && values.n <= most_derived);
 }
 
+// Whether a condition is total: a view's filter, which the product is left with in another way.
+static bool is_total(Node *condition) {
+    return border::any(condition, [](Node *node) {
+        return IsA(node, FuncExpr) && castNode(FuncExpr, node)->funcid >= FirstUnpinnedObjectId;
+    });
+}
+
 // Returns conditions (folded) over dates and moments that are in the key, which together with it have values that these show: each is true
 // of all moments that one of these stands for, or of none.
 static List *conditions_beside(ColumnRanges *columns, Node *key) {
@@ -155,7 +163,8 @@ static List *conditions_beside(ColumnRanges *columns, Node *key) {
     List *found = NIL, *all = columns_of(key);
     for (auto *condition : border::each<Node>(columns->narrowed == nullptr ? NIL : columns->narrowed->conjuncts)) {
         List *used = columns_of(condition), *longer = lappend(list_concat_copy(list_make1(key), found), condition);
-        bool fits = used != NIL && list_difference(used, all) == NIL && list_length(found) < most_conditions;
+        bool fits = used != NIL && list_difference(used, all) == NIL && list_length(found) < most_conditions &&
+                    !is_total(condition);
         bool any = false;
         for (auto *column : border::each<Var>(used)) {
             any = any || has_calendar(column->vartype);

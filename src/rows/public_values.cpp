@@ -27,7 +27,7 @@ static const char *column_text(const query::Source &source, AttrNumber column) {
     return quote_identifier(query::name_of_column(source.relation, source.rows, column));
 }
 
-// Returns the item of FROM, under the pinned settings. Values that are passed are written as constants.
+// Returns the item of FROM, under the pinned settings. Values that are passed are its parameters.
 static const char *table_text(const query::Source &source) {
     if (source.rows == nullptr)
         return readable_name(source.relation);
