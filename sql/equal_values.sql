@@ -88,3 +88,22 @@ SELECT max_rows FROM dp_explain('SELECT count(*) FROM eqv_text_dp p JOIN eqv_cod
 -- Ten rows of the public table beside each of the two hundred, not one of them.
 SELECT abs(count(*) - 2000) < 20 FROM eqv_text_dp p JOIN eqv_code c ON c.name::bpchar = (p.g || '')::bpchar;
 SELECT abs(sum(val) - 9000) < 200 FROM (SELECT p.pid, c.val FROM eqv_text_dp p JOIN eqv_code c ON c.name::bpchar = (p.g || '')::bpchar GROUP BY p.pid, c.val) s;
+
+-- ---------------------------------------------------------------------------------------------------------------------
+-- Keys beside the person that no row may refuse: too many for a row that is sorted, or of a type without one spelling
+-- ---------------------------------------------------------------------------------------------------------------------
+
+DO $$ BEGIN
+    EXECUTE (SELECT format('SELECT count(*) FROM (SELECT pid FROM eqv_number_dp WHERE pid = 99999 GROUP BY pid, %s HAVING count(DISTINCT vid) > 0) s',
+        string_agg('vid=' || i, ',')) FROM generate_series(0, 1662) i);
+EXCEPTION WHEN program_limit_exceeded THEN
+    RAISE NOTICE '%', SQLERRM;
+END $$;
+RESET ROLE;
+SET ROLE regress_controller;
+CREATE TABLE eqv_stay (pid integer NOT NULL, came timestamp NOT NULL, went timestamp NOT NULL);
+SELECT dp_protect('eqv_stay', 'eqv_stay_dp', unit => 'pid', max_rows => 2), dp_set_odometer('eqv_stay', 'none');
+SELECT dp_grant('eqv_stay_dp', 'regress_analyst', tau => 0, candidates => '{100}', epsilon_max => 100);
+SET ROLE regress_analyst;
+SELECT count(*) FROM (SELECT pid, went - came AS stay, count(*) AS n FROM eqv_stay_dp GROUP BY pid, went - came) s WHERE n > 1;
+SELECT count(*) FROM (SELECT pid, came, count(*) AS n FROM eqv_stay_dp GROUP BY pid, came) s WHERE n > 1;

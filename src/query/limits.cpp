@@ -75,9 +75,9 @@ void check_depth(int depth) {
                "Write fewer sub-SELECTs, views and queries of WITH below one another.");
 }
 
-void check_joined(int columns) {
-    check_size(columns, max_columns, "the query names too many columns of the tables that it joins", "of all of them",
-               "Name fewer columns at a time.");
+void check_carried(int columns) {
+    check_size(columns, max_columns, "the query names too many columns of its tables, and keys that are computed",
+               "of all of them", "Name fewer columns and keys at a time.");
 }
 
 void check_public_columns(int columns) {

@@ -34,7 +34,7 @@ void check_people(int people);
 void check_people(Query *leaf);
 void check_depth(int depth);
 void check_compared(int columns); // of EXISTS as a value, by which its rows are found
-void check_joined(int columns);   // of its sources, that it names
+void check_carried(int columns);  // of its sources, that it names, and keys that are computed
 void check_public_columns(int columns); // of them those that may be long
 void check_leaves(int leaves);
 void check_leaf_arguments(int arguments);

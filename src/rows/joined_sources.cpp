@@ -290,13 +290,23 @@ static int count_all_comparisons(const Question *question) {
     return n;
 }
 
-// The joins carry what stands above them: all columns that are named somewhere, those of the unit, and what they are sorted by.
-void check_joined_columns(const Question *question) {
+// Groups are sorted by the keys that are computed, beside the columns that aggregates read.
+static int count_computed(const Question *question) {
+    int n = 0;
+    for (int i = 0; i < question->leaf->nkeys; i++)
+        n += IsA(question->keys[i], Var) ? 0 : 1;
+    const PerUnit *own = question->per_unit;
+    return own == nullptr ? n : n + list_length(own->columns) + list_length(own->carried) + list_length(own->grouped);
+}
+
+// A row that is sorted, or put into a file, has as many columns as PostgreSQL's records at most, and is made where a row is found: the joins
+// carry all columns that are named somewhere, those of the unit, and what they are sorted by.
+void check_carried_columns(const Question *question) {
     Bitmapset *columns = nullptr;
     (void)collect_columns(expressions_of(question), &columns);
     // With the unit, which may stand in a table behind all that have numbers.
     constexpr int of_path = 2 * catalog::max_unit_columns * catalog::max_unit_steps;
-    query::check_joined(bms_num_members(columns) + of_path + count_all_comparisons(question));
+    query::check_carried(bms_num_members(columns) + of_path + count_all_comparisons(question) + count_computed(question));
 }
 
 // ---- EXISTS as a column ----------------------------------------------------------------------------------------------

@@ -21,7 +21,7 @@ Units *joined_units(const Question *question, const catalog::Reading *reading);
 void limit_joined_rows(const Question *question, Units *units);
 
 // 54000: a joined row would have more columns than a row may have.
-void check_joined_columns(const Question *question);
+void check_carried_columns(const Question *question);
 
 // Checks tests: EXISTS and IN (SELECT ...) as values (formulas.md, 9.9). Each is an outer join with the different values that its sources have
 // where rows are compared, so that it makes no row two:

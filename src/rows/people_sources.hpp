@@ -32,7 +32,7 @@ bool groups_of_people(const Question *people, AttrNumber column, KeyDomain *doma
 
 // Makes the sub-SELECT (rows/people_statement): its columns, and behind them those of the unit.
 Query *select_people(const Question *people);
-// Refuses a column of it that is no whole key, of which a unit may have several values (0A000).
+// Refuses a column of it that is no whole key, of which a unit may have several values, and a key that has no one spelling (0A000).
 void check_columns(const Question *people);
 
 } // namespace dp::rows

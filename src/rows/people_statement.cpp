@@ -100,6 +100,7 @@ void check_columns(const Question *people) {
     for (int i = 0; i < people->leaf->nkeys; i++)
         (void)over_statement(another(people->keys[i]), people->per_unit);
     (void)over_statement(another(people->per_unit->where), people->per_unit);
+    (void)canonical_keys(people);
 }
 
 Query *select_people(const Question *people) {

@@ -289,11 +289,10 @@ static const List *begin(const catalog::Reading &reading, Question *question, Pa
     return folded;
 }
 
-static void check_columns_of_joined(const Question *question) {
-    if (!is_joined(question))
-        return;
-    check_joined_columns(question);
-    check_public_columns(question);
+static void check_all_columns(const Question *question) {
+    check_carried_columns(question);
+    if (is_joined(question))
+        check_public_columns(question);
 }
 
 Question *prepare_people(const catalog::Reading &reading, query::Leaf *leaf, ParamListInfo parameters, const char *place) {
@@ -303,7 +302,7 @@ Question *prepare_people(const catalog::Reading &reading, query::Leaf *leaf, Par
     question->ranges = array_of<ColumnRanges>(1);
     question->folded = begin(reading, question, parameters, question->ranges);
     question->domains = zeroed<KeyDomain>(leaf->nkeys + 1);
-    check_columns_of_joined(question);
+    check_all_columns(question);
     check_columns(question);
     return question;
 }
@@ -347,7 +346,7 @@ Question *prepare(const catalog::Reading &reading, query::Leaf *leaf, ParamListI
     find_decimals(question);
     if (is_clipped(question)) // before a charge: all of it is public
         check_contribution_size(question);
-    check_columns_of_joined(question);
+    check_all_columns(question);
     question->looked_up = hash_of_looked_up(question);
     // Whatever depends on a setting is not immutable; the others are pinned.
     if (is_mutable(question))
