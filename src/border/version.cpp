@@ -4,7 +4,7 @@
 
 namespace dp::border {
 
-// Of what an update could have changed, and how many there were before the look that found the versions equal.
+// Holds what an update could have changed, and how many there were before the look that found the versions equal.
 static uint64 changes = 1, equal_since = 0;
 
 static void count_relation(Datum, Oid) {

@@ -61,7 +61,7 @@ static Columns columns_of(const catalog::Settings *settings, ArrayType *listed) 
     return columns;
 }
 
-// What is listed stays so, and comes back with a column of that name.
+// Listed columns stay listed, and come back with a column of their name.
 static void tell_gone(const catalog::Settings *settings, const Columns &columns, bool listed) {
     if (columns.gone != nullptr)
         ereport(NOTICE, (errmsg("%s shows no longer: %s", settings->view_name, columns.gone),
