@@ -193,10 +193,10 @@ static bool use_call(Use *use, const FuncExpr *call) {
 }
 
 // A day of leap years has each weekday once in 28 years, or 40 where a century has no leap year. Where clocks are turned an hour, or a day,
-// may be left out once.
+// may be left out once. The midnight of a date may be so in some years alone: by a clock with a zone it has no period.
 static int64 period_of(const Use &use) {
     constexpr int64 year = 366 * day;
-    if (use.cycles == 0 || (use.cycles & never) != 0)
+    if (use.cycles == 0 || (use.cycles & never) != 0 || (use.zoned && getBaseType(use.column->vartype) == DATEOID))
         return 0;
     if ((use.cycles & of_year) != 0)
         return ((use.cycles & of_week) != 0 ? 40 : 8) * year;
