@@ -229,7 +229,7 @@ TEST(Planted, ThresholdTooLowByOne) {
     Tampering tampering;
     tampering.plan = [](ReleasePlan &plan) { --*plan.threshold; };
     const Table x = rows(5), y = with(x, {1, {1}, true});
-    expect_found(subject(discovered(2), policy, x, y, tampering), "threshold too low by one", 3.49, 0.3);
+    expect_found(subject(discovered(2), policy, x, y, tampering), "threshold too low by one", 3.33, 0.35);
     EXPECT_FALSE(run(subject(discovered(2), policy, x, y)).fail());
 }
 

@@ -204,7 +204,7 @@ def main():
     finally:
         server.stop()
     print(f"# {answered} conditions, exact in {exact} {by_table}; not answered: {refused}")
-    tap.report("no cell with a row that meets a condition is left out", [f"of {answered} only {exact} are exact"] if exact < 0.7 * answered or answered < 0.7 * arguments.questions else [])
+    tap.report("no cell with a row that meets a condition is left out", [f"of {answered} only {exact} are exact"] if exact < 0.6 * answered or answered < 0.7 * arguments.questions else [])
     print(f"1..{tap.count}")
     return 1 if tap.failed else 0
 
