@@ -132,7 +132,7 @@ INSERT INTO cell_visits VALUES (0, NULL, 1), (0, 'infinity', 1), (0, '-infinity'
 SELECT dp_protect('cell_visits', 'cell_visits_dp');
 SELECT dp_grant('cell_visits_dp', 'regress_second', tau => 0, candidates => '{50}', epsilon_max => 50), dp_set_odometer('cell_visits', epsilon_total => 100000);
 SELECT attempt($$SELECT dp_set_partition('cell_visits', 'at', by => 'month')$$), attempt($$SELECT dp_set_partition('cell_visits', 'at', by => 'month', since => 'never')$$),
-    attempt($$SELECT dp_set_partition('cell_visits', 'at', by => 'month', since => '0044-03-15 BC')$$), attempt($$SELECT dp_set_partition('cell_visits', 'at', by => 'day', since => '1900-01-01')$$),
+    attempt($$SELECT dp_set_partition('cell_visits', 'at', by => 'month', since => '0044-03-15 BC')$$), regexp_replace(attempt($$SELECT dp_set_partition('cell_visits', 'at', by => 'day', since => '1900-01-01')$$), '[0-9]{5,} cells', 'N cells'),
     attempt($$SELECT dp_set_partition('cell_visits', 'at', by => 'month', since => '2025-01-01', until => '2026-01-01')$$),
     attempt($$SELECT dp_set_partition('cell_visits', 'at')$$);
 SET client_min_messages = warning;
