@@ -100,8 +100,11 @@ static bool is_waited_for(const List *relations) {
 
 void lock_for_request(Request *request) {
     const List *opened = lock_opened(request);
-    if (!request->paid && is_waited_for(opened))
-        refuse_with(ERRCODE_LOCK_NOT_AVAILABLE, "a lock is in the way");
+    if (!request->paid) {
+        if (is_waited_for(opened))
+            refuse_with(ERRCODE_LOCK_NOT_AVAILABLE, "a lock is in the way");
+        rows::check_files(opened);
+    }
     for (Oid oid : border::each_oid(opened)) {
         auto *lock = static_cast<LockRelId *>(palloc(sizeof(LockRelId)));
         lock->relId = oid;

@@ -52,28 +52,17 @@ bool take_rows(PlannedStmt *plan, const List *checked, TakeRow take, void *conte
 
 // ---- what a plan opens -----------------------------------------------------------------------------------------------
 
-// Refuses a relation whose file is missing, before anything is charged. Else its first page would fail behind the charge.
-static void check_file(Relation relation) {
-    if (RELKIND_HAS_STORAGE(relation->rd_rel->relkind) && !smgrexists(RelationGetSmgr(relation), MAIN_FORKNUM))
-        ereport(ERROR,
-                (errcode(ERRCODE_UNDEFINED_FILE),
-                 errmsg("the file of relation \"%s\" is not there", RelationGetRelationName(relation)),
-                 errdetail("Nothing was charged."), errhint("The administrator should look at its tablespace.")));
-}
-
-static Relation open_checked(Oid oid, List **opened) {
-    Relation relation = relation_open(oid, AccessShareLock);
-    check_file(relation);
+static Relation open_listed(Oid oid, List **opened) {
     *opened = lappend_oid(*opened, oid);
-    return relation;
+    return relation_open(oid, AccessShareLock);
 }
 
 // Returns its TOAST table, if it has one. The planner opens each of its indexes, whether it uses it or not.
 static Oid lock_with_indexes(Oid table, List **opened) {
-    Relation relation = open_checked(table, opened);
+    Relation relation = open_listed(table, opened);
     Oid toast = relation->rd_rel->reltoastrelid;
     for (Oid oid : border::each_oid(RelationGetIndexList(relation)))
-        relation_close(open_checked(oid, opened), NoLock);
+        relation_close(open_listed(oid, opened), NoLock);
     relation_close(relation, NoLock);
     return toast;
 }
@@ -86,6 +75,18 @@ List *lock_opened(const List *tables) {
             (void)lock_with_indexes(toast, &opened);
     }
     return opened;
+}
+
+void check_files(const List *opened) {
+    for (Oid oid : border::each_oid(opened)) {
+        Relation relation = relation_open(oid, NoLock);
+        if (RELKIND_HAS_STORAGE(relation->rd_rel->relkind) && !smgrexists(RelationGetSmgr(relation), MAIN_FORKNUM))
+            ereport(ERROR,
+                    (errcode(ERRCODE_UNDEFINED_FILE),
+                     errmsg("the file of relation \"%s\" is not there", RelationGetRelationName(relation)),
+                     errdetail("Nothing was charged."), errhint("The administrator should look at its tablespace.")));
+        relation_close(relation, NoLock);
+    }
 }
 
 } // namespace dp::rows

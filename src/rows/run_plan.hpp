@@ -22,7 +22,11 @@ bool for_each_row(PlannedStmt *plan, const List *checked, Take take, QueryEnviro
 
 // Locks what a plan over the tables may open, and returns it: of each table its indexes, its TOAST table and the indexes of that.
 // Whoever rebuilds a table takes its locks in that order, so nobody meets him from the other side. AccessShareLock, to the end of
-// the transaction; lock_timeout goes for each. Errors: 58P01 where a file of one is not there.
+// the transaction; lock_timeout goes for each.
 List *lock_opened(const List *tables);
+
+// Refuses relations that are locked and have no file, before anything is charged (58P01). Else their first page would fail behind the
+// charge. Each look opens the files anew, so it is made once for a question.
+void check_files(const List *opened);
 
 } // namespace dp::rows
