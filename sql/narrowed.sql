@@ -74,6 +74,17 @@ SELECT avg(arrived - left_at) BETWEEN interval '14 days' AND interval '21 days' 
 SELECT sum(extract(epoch FROM age(arrived, left_at))) FROM pallet_dp WHERE age(arrived, left_at) BETWEEN interval '0' AND interval '1 month';
 SELECT avg(floor) FROM pallet_dp WHERE floor > 1;
 SELECT abs(avg(floor) - 2) < 0.5 FROM pallet_dp WHERE floor >= 0 AND floor < 5;
+-- Clocks that no country has: lists and bounds of moments rest on clocks that are near those of UTC and turn seldom, by few hours.
+SELECT groups_of(format('SELECT left_at AT TIME ZONE %L, count(*) FROM pallet_dp WHERE left_at < ''2026-01-03'' GROUP BY 1', zone))
+FROM unnest('{FOO+100,FOO+9BAR-9,"FOO+5BAR,J10,J12","FOO+5BAR+4:50",Nowhere}'::text[]) zone;
+SELECT zone, count(DISTINCT groups_of(format('SELECT date_trunc(''week'', left_at AT TIME ZONE %L), count(*) FROM pallet_dp GROUP BY 1', zone)))
+FROM unnest('{EST,EST5EDT,Europe/Berlin,"CET-1CEST,M3.5.0,M10.5.0/3",<+05:30>-5:30,+14}'::text[]) zone GROUP BY 1 ORDER BY 1;
+SET TimeZone = 100;
+SELECT groups_of('SELECT left_at::timestamptz::date, count(*) FROM pallet_dp WHERE left_at < ''2026-01-03'' GROUP BY 1');
+SELECT groups_of('SELECT left_at::date, count(*) FROM pallet_dp WHERE left_at < ''2026-01-03'' GROUP BY 1');
+SET TimeZone = -5.5;
+SELECT groups_of('SELECT left_at::timestamptz::date, count(*) FROM pallet_dp WHERE left_at < ''2026-01-03'' GROUP BY 1');
+RESET TimeZone;
 -- What dp_explain says of them.
 SELECT reason FROM dp_explain('SELECT weight / 10, count(*), sum(weight) FROM pallet_dp WHERE weight BETWEEN 10 AND 29 GROUP BY 1');
 SELECT reason FROM dp_explain('SELECT floor, avg(arrived - left_at) FROM pallet_dp WHERE floor IN (3, 1) AND arrived - left_at BETWEEN interval ''0'' AND interval ''35 days'' GROUP BY 1');

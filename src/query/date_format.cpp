@@ -1,10 +1,37 @@
 #include "query/date_format.hpp"
 
+#include <cstdlib>
+
 namespace dp::query {
 
 bool is_calm(Timestamp value) {
     constexpr int64 year = INT64CONST(365) * USECS_PER_DAY;
     return TIMESTAMP_NOT_FINITE(value) || (value > -3700 * year && value < 288000 * year);
+}
+
+// Tells turns by whole quarters of an hour, of two hours at most, and not twice within two weeks. What a name says goes on for ever: a few
+// turns show all.
+static bool turns_calmly(const pg_tz *zone) {
+    constexpr pg_time_t quarter = 15 * SECS_PER_MINUTE, most = 2 * SECS_PER_HOUR, apart = 14 * SECS_PER_DAY;
+    pg_time_t last = 0, turn = 0;
+    for (int i = 0; i < 6; i++, last = turn) {
+        long before, after;
+        int was_summer, is_summer;
+        if (pg_next_dst_boundary(&last, &before, &was_summer, &turn, &after, &is_summer, zone) <= 0)
+            return true;
+        if (std::labs(before) > SECS_PER_DAY || std::labs(after) > SECS_PER_DAY || std::labs(after - before) > most ||
+            before % quarter != 0 || after % quarter != 0 || turn % quarter != 0 || (i > 0 && turn - last < apart))
+            return false;
+    }
+    return true;
+}
+
+// The database of zones is tried as a whole (test/groups/zones.py); of those that turn none but a few of one rule has a digit.
+bool is_calm(const pg_tz *zone) {
+    long offset;
+    if (pg_get_timezone_offset(zone, &offset))
+        return std::labs(offset) <= SECS_PER_DAY;
+    return strpbrk(pg_get_timezone_name(const_cast<pg_tz *>(zone)), "0123456789") == nullptr || turns_calmly(zone);
 }
 
 namespace {

@@ -23,4 +23,8 @@ int cycles_of_format(const char *format);
 // From 1700 BC to 290000, or infinite: everything that moves a timestamp by 3000 years at most stays in its range.
 bool is_calm(Timestamp value);
 
+// Tells whether the clocks of a zone are within a day of UTC and turn as those of a country do, which lists of groups and bounds of
+// moments take for granted. A name may say anything: FOO+100, FOO+9BAR-9.
+bool is_calm(const pg_tz *zone);
+
 } // namespace dp::query

@@ -79,7 +79,8 @@ static bool is_zone(const Const *value) {
     if (!is_short_constant(value))
         return false;
     DirectFunctionCall2(timestamptz_zone, value->constvalue, TimestampTzGetDatum(0));
-    return true;
+    const pg_tz *zone = pg_tzset(TextDatumGetCString(value->constvalue)); // null: an abbreviation of the server's
+    return zone == nullptr || is_calm(zone);
 }
 
 // ---- the rows ------------------------------------------------------------------------------------------------------

@@ -5,6 +5,7 @@
 #include "border/scope.hpp"
 #include "catalog/facade.hpp"
 #include "query/cost.hpp"
+#include "query/date_format.hpp"
 #include "query/limits.hpp"
 #include "query/exists.hpp"
 #include "query/from.hpp"
@@ -260,6 +261,14 @@ static bool is_mutable(const Question *question) {
     return found;
 }
 
+static const char *zone_of_asker() {
+    const char *name = pstrdup(GetConfigOption("TimeZone", false, false));
+    if (!query::is_calm(session_timezone))
+        refuse_state(psprintf("the query depends on the time zone, and no country has the clocks of \"%s\"", name),
+                     "SET TimeZone = 'ZONE', to a name of pg_timezone_names.");
+    return name;
+}
+
 static ParsedLinks links_of(const query::Leaf *leaf) {
     ParsedLinks links = {static_cast<List *>(copyObject(leaf->from)), leaf->where, NIL};
     for (auto *one : border::each<const query::SemiJoin>(leaf->semi_joins))
@@ -350,7 +359,7 @@ Question *prepare(const catalog::Reading &reading, query::Leaf *leaf, ParamListI
     question->looked_up = hash_of_looked_up(question);
     // Whatever depends on a setting is not immutable; the others are pinned.
     if (is_mutable(question))
-        question->time_zone = pstrdup(GetConfigOption("TimeZone", false, false));
+        question->time_zone = zone_of_asker();
     return question;
 }
 
