@@ -1,5 +1,7 @@
 #include "keeper/client.hpp"
 
+#include <utility>
+
 #include "border/versions.hpp"
 #include "catalog/ledger_bytes.hpp"
 #include "keeper/queue.hpp"
@@ -11,6 +13,7 @@ namespace {
 // A request under way.
 struct Conversation {
     int slot;
+    bool gone;         // it was abandoned
     bool started;      // a keeper was woken, or one starts
     TimestampTz start; // of waiting without a keeper
     const char *part;  // what is there to be read, a copy
@@ -75,13 +78,19 @@ static bool keeper_is_there(Conversation *talk, State state) {
     return started;
 }
 
-// Adds to a cancel, or a timeout, what became of the charge. Of one that waits nobody knows yet.
-static void say_charge(void *slot) {
-    const State state = state_of(*static_cast<const Slot *>(slot));
-    if (geterrcode() != ERRCODE_QUERY_CANCELED || state == State::writing || state == State::pending)
+static Loss abandon_once(Conversation *talk) {
+    return std::exchange(talk->gone, true) ? Loss::none : abandon(talk->slot);
+}
+
+// Adds to a cancel, or a timeout, what became of the charge. Nothing is said of one that will not be made.
+static void say_charge(void *talk) {
+    if (geterrcode() != ERRCODE_QUERY_CANCELED)
         return;
-    errdetail(state == State::charging ? "It may have been charged: the controller sees that in the ledger."
-                                       : "What was charged stays.");
+    const Loss loss = abandon_once(static_cast<Conversation *>(talk));
+    if (loss == Loss::unknown)
+        errdetail("It may have been charged: the controller sees that in the ledger.");
+    else if (loss == Loss::charged)
+        errdetail("What was charged stays.");
 }
 
 static void wait_a_moment(long milliseconds) {
@@ -106,7 +115,7 @@ static void wait_for_part(Conversation *talk) {
             talk->at = 0;
             return;
         }
-        ErrorContextCallback charge = {error_context_stack, say_charge, &pool()->slots[talk->slot]};
+        ErrorContextCallback charge = {error_context_stack, say_charge, talk};
         error_context_stack = &charge;
         wait_a_moment(there ? look_ms : retry_ms);
         error_context_stack = charge.previous;
@@ -164,8 +173,8 @@ static int wait_for_slot(Kind kind, Oid role, Oid session_role, Oid relation, Si
     return slot;
 }
 
-static void abandon_slot(int, Datum slot) {
-    abandon(DatumGetInt32(slot));
+static void abandon_slot(int, Datum talk) {
+    (void)abandon_once(reinterpret_cast<Conversation *>(DatumGetPointer(talk)));
 }
 
 namespace {
@@ -184,17 +193,17 @@ static void converse(Kind kind, const catalog::Asker &asker, Oid relation, const
     Conversation talk = {};
     initStringInfo(&talk.buffer);
     talk.slot = wait_for_slot(kind, asker.role, asker.session_role, relation, bytes.len);
-    PG_ENSURE_ERROR_CLEANUP(abandon_slot, Int32GetDatum(talk.slot));
+    PG_ENSURE_ERROR_CLEANUP(abandon_slot, PointerGetDatum(&talk));
     {
         memcpy(buffer_of(pool()->slots[talk.slot]), bytes.data, bytes.len);
         talk.started = submit(talk.slot, bytes.len) || start_keeper();
         read(&talk);
     }
-    PG_END_ENSURE_ERROR_CLEANUP(abandon_slot, Int32GetDatum(talk.slot));
+    PG_END_ENSURE_ERROR_CLEANUP(abandon_slot, PointerGetDatum(&talk));
     if (talk.last || talk.lost != Loss::none)
         free_slot(talk.slot);
     else
-        abandon(talk.slot); // what follows is not wanted
+        (void)abandon_once(&talk); // what follows is not wanted
     received->loss = talk.lost;
     if (talk.lost != Loss::none)
         received->reply = Reply::lost;

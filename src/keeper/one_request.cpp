@@ -147,9 +147,14 @@ void commit(catalog::Entry **entries, const int *slots, int n) {
     INSTR_TIME_SET_CURRENT(start);
     pgstat_report_activity(STATE_RUNNING, "dp_rdr: charging");
     take_charge_turn(slots != nullptr && !pool()->slots[slots[0]].alone);
-    if (slots != nullptr)
-        mark_committing(slots, n);
-    catalog::commit_charges(entries, n);
+    catalog::Entry *kept[most_in_batch];
+    int nkept = 0;
+    for (int i = 0; i < n; i++)
+        if (slots == nullptr || mark_committing(slots[i]))
+            kept[nkept++] = entries[i];
+        else // as if it had to wait: nobody waits for it
+            entries[i]->verdict.outcome = catalog::Outcome::busy;
+    catalog::commit_charges(kept, nkept);
     give_charge_turn();
     INSTR_TIME_SET_CURRENT(time);
     INSTR_TIME_SUBTRACT(time, start);

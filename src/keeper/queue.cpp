@@ -89,10 +89,19 @@ void free_slot(int index) {
     ConditionVariableBroadcast(slot_freed());
 }
 
-void abandon(int index) {
+// Under the lock.
+static Loss loss_of(const Slot &slot) {
+    const State state = state_of(slot);
+    if (state != State::writing && state != State::pending && state != State::charging)
+        return Loss::charged;
+    return slot.committing ? Loss::unknown : Loss::uncharged;
+}
+
+Loss abandon(int index) {
     bool mine = false;
     lock();
     Slot &slot = slot_at(index);
+    const Loss loss = loss_of(slot);
     switch (state_of(slot)) {
     case State::free:
         break;
@@ -111,6 +120,7 @@ void abandon(int index) {
     unlock();
     if (mine)
         free_slot(index);
+    return loss;
 }
 
 // ---- keepers: what comes next --------------------------------------------------------------------------------------
@@ -181,10 +191,11 @@ void hand_back(int index) {
     back_to_pending(index, false, 0);
 }
 
-void mark_committing(const int *slots, int n) {
+bool mark_committing(int index) {
     const Locked lock(pool()->lock);
-    for (int i = 0; i < n; i++)
-        slot_at(slots[i]).committing = true;
+    Slot &slot = slot_at(index);
+    slot.committing = !slot.cancelled;
+    return slot.committing;
 }
 
 void set_aside(int index) {
@@ -287,13 +298,6 @@ bool send_part(int index, const void *bytes, Size size, bool last) {
         finish(slot);
     SetLatch(&slot.client->procLatch);
     return true;
-}
-
-// Under the lock.
-static Loss loss_of(const Slot &slot) {
-    if (state_of(slot) != State::charging)
-        return Loss::charged;
-    return slot.committing ? Loss::unknown : Loss::uncharged;
 }
 
 // Under the lock. Its client is told; a slot whose client has gone is freed. The buffer stays as it is: the client may be

@@ -18,8 +18,9 @@ Size part_there(int slot, bool *last, Loss *lost);
 void part_taken(int slot);
 // After the last part, or before the slot was submitted.
 void free_slot(int slot);
-// The client goes, whatever the state. From `charging` on the keeper frees the slot when it is through with it.
-void abandon(int slot);
+// The client goes, whatever the state. From `charging` on the keeper frees the slot when it is through with it. Returns what became of
+// the charge; of one that is prepared nothing will.
+Loss abandon(int slot);
 // Broadcast whenever a slot comes free.
 ConditionVariable *slot_freed();
 
@@ -37,8 +38,9 @@ int take_charged();
 void put_back(int slot, bool locked);
 // Untouched, to be taken with the next ones.
 void hand_back(int slot);
-// From here on nobody can tell whether its charge is durable, should this keeper end, until it is marked otherwise.
-void mark_committing(const int *slots, int n);
+// From here on nobody can tell whether its charge is durable, should this keeper end, until it is marked otherwise. False: its client
+// has gone, and nothing is charged.
+bool mark_committing(int slot);
 // To be taken alone, as soon as it may be.
 void set_aside(int slot);
 // Marks that other servers keep rows of its table; it must be taken as such before one is asked. False: it was not marked before.

@@ -39,6 +39,25 @@ TEST_F(Cancel, WhileTheChargeWaits) {
     EXPECT_TRUE(verified());
 }
 
+// Who waits for a table that somebody has locked is not charged when he stops waiting, and nothing else is said.
+TEST_F(Cancel, WhileTheQuestionIsPrepared) {
+    Session holder(database);
+    Session asking = analyst_session();
+    holder.must("BEGIN");
+    holder.must("LOCK TABLE people IN ACCESS EXCLUSIVE MODE");
+    asking.start(count_question);
+    std::this_thread::sleep_for(1s);
+    asking.cancel();
+    const Result result = asking.finish();
+    EXPECT_EQ(result.sqlstate(), "57014") << result.message();
+    EXPECT_EQ(result.detail(), "");
+    holder.must("COMMIT");
+    holder.close();
+    ASSERT_TRUE(quiet());
+    EXPECT_EQ(releases(), 0);
+    EXPECT_TRUE(verified());
+}
+
 TEST_F(Cancel, ChargeThatCannotCommit) {
     Session holder(database);
     Session asking = analyst_session();

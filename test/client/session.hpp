@@ -29,6 +29,7 @@ class Result {
     bool failed() const { return PQresultStatus(result_.get()) == PGRES_FATAL_ERROR; }
     // Five characters, or "" where there was no error.
     std::string sqlstate() const { return text(PQresultErrorField(result_.get(), PG_DIAG_SQLSTATE)); }
+    std::string detail() const { return text(PQresultErrorField(result_.get(), PG_DIAG_MESSAGE_DETAIL)); }
     std::string message() const { return PQresultErrorMessage(result_.get()); }
     std::string value(int column = 0) const { return answered() ? text(PQgetvalue(result_.get(), 0, column)) : ""; }
     const PGresult *get() const { return result_.get(); }
