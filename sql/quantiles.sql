@@ -164,6 +164,7 @@ SELECT q, column_name, epsilon, error95, mechanism, reason FROM unnest(ARRAY['SE
     'SELECT max(m) FROM dial_dp', 'SELECT percentile_disc(0.9) WITHIN GROUP (ORDER BY n), count(*) FROM dial_dp', 'SELECT count(*), count(*) FILTER (WHERE n > 5) FROM dial_dp']) q, dp_explain(q) ORDER BY 1, 2;
 -- Twice the same, and nothing charged.
 CREATE TEMP TABLE first AS SELECT g, percentile_disc(0.5) WITHIN GROUP (ORDER BY f) AS q, max(d) AS d FROM dial_dp GROUP BY g;
+SELECT column_name, error95, reason FROM dp_last_release();
 SELECT bool_and(x.q = f.q AND x.d = f.d) AS again FROM first f JOIN (SELECT g, percentile_disc(0.5) WITHIN GROUP (ORDER BY f) AS q, max(d) AS d FROM dial_dp GROUP BY g) x USING (g);
 SET ROLE regress_controller;
 SELECT parameters::jsonb -> 'k1' AS k1, parameters::jsonb -> 'measures' AS measures FROM dp_rdr.ledger WHERE relation = 'public.dial' ORDER BY id DESC LIMIT 1;

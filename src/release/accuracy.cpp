@@ -5,6 +5,7 @@
 
 #include "privacy/joint.hpp"
 #include "privacy/pair_release.hpp"
+#include "privacy/quantile.hpp"
 #include "privacy/running_mean.hpp"
 #include "privacy/scaled_numbers.hpp"
 #include "privacy/triple.hpp"
@@ -61,7 +62,7 @@ int mean_bits(const rows::Question *question, int measure) {
 double halfwidth(const rows::Question *question, const privacy::ReleasePlan &plan, int aggregate) {
     int j = question->measure_of[aggregate];
     if ((*question->measures)[j].kind == privacy::MeasureKind::quantile)
-        return std::numeric_limits<double>::quiet_NaN(); // of its rank alone: rank_error95
+        return std::numeric_limits<double>::quiet_NaN(); // of its rank alone
     if (!(*question->measures)[j].has_parts())
         return printed_halfwidth(
             question, aggregate,
@@ -76,6 +77,26 @@ double halfwidth(const rows::Question *question, const privacy::ReleasePlan &pla
     default:
         return std::numeric_limits<double>::quiet_NaN();
     }
+}
+
+double rank_halfwidth(const rows::Question *question, const privacy::ReleasePlan &plan) {
+    double worst = 0;
+    for (int j = 0; j < question->nmeasures; j++) {
+        const privacy::Measure &measure = (*question->measures)[j];
+        if (measure.kind != privacy::MeasureKind::quantile)
+            continue;
+        const int cells = question->grids[j]->cells;
+        double error = privacy::rank_error95(cells, measure.fraction, plan.noise[j]);
+        if (measure.fraction == 0 || measure.fraction == privacy::fraction_one)
+            error += static_cast<double>(privacy::rank_margin(cells, plan.noise[j]));
+        worst = std::max(worst, error / static_cast<double>(measure.grain));
+    }
+    return worst;
+}
+
+const char *rank_text(double halfwidth) {
+    return halfwidth > 0 ? psprintf("the rank of min, max and percentiles is off by less than %.0f rows (95 %%)", std::ceil(halfwidth))
+                         : nullptr;
 }
 
 double *halfwidths(const rows::Question *question, const privacy::ReleasePlan &plan) {

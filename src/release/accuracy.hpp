@@ -27,6 +27,12 @@ template <class Width> double *width_of_each(const query::Leaf *leaf, Width &&wi
     return widths;
 }
 
+// Returns how far the ranks of min, max and percentiles are off, the worst of them: seen from the ends, where the ones that are looked for
+// lie inside; 0 where none is asked for. Core region.
+double rank_halfwidth(const rows::Question *question, const privacy::ReleasePlan &plan);
+// Says so; null for 0.
+const char *rank_text(double halfwidth);
+
 // Returns the half-width of the number of values that an average or a spread is made with. Core region.
 double count_halfwidth(const rows::Question *question, const privacy::ReleasePlan &plan, int aggregate);
 

@@ -122,22 +122,6 @@ static std::vector<privacy::AttackedLoss> ways_of(const privacy::ReleasePlan &pl
     return ways;
 }
 
-// How far the ranks are off, the worst of them: seen from the ends, where the ones that are looked for lie inside.
-static double rank_error(const rows::Question *question, const privacy::ReleasePlan &plan) {
-    double worst = 0;
-    for (int j = 0; j < question->nmeasures; j++) {
-        const privacy::Measure &measure = (*question->measures)[j];
-        if (measure.kind != privacy::MeasureKind::quantile)
-            continue;
-        const int cells = question->grids[j]->cells;
-        double error = privacy::rank_error95(cells, measure.fraction, plan.noise[j]);
-        if (measure.fraction == 0 || measure.fraction == privacy::fraction_one)
-            error += static_cast<double>(privacy::rank_margin(cells, plan.noise[j]));
-        worst = std::max(worst, error / static_cast<double>(measure.grain));
-    }
-    return worst;
-}
-
 static void foresee(const rows::Question *question, const Terms &terms, Estimate *estimate) {
     const privacy::ReleasePlan *plan = plan_of(question, terms, estimate->epsilon);
     estimate->threshold = plan->threshold.value_or(0);
@@ -146,12 +130,11 @@ static void foresee(const rows::Question *question, const Terms &terms, Estimate
         estimate->rho = plan->rho();
         estimate->filtered = filtered_measures(*question->measures);
         weigh(ways_of(*plan), estimate);
-        ranks = rank_error(question, *plan);
+        ranks = rank_halfwidth(question, *plan);
     });
     estimate->error95 = halfwidths(question, *plan);
-    if (ranks > 0)
-        estimate->note =
-            psprintf("the rank of min, max and percentiles is off by less than %.0f rows (95 %%)", std::ceil(ranks));
+    if (const char *text = rank_text(ranks))
+        estimate->note = text;
 }
 
 // Cuts the candidates as the worker would, those that the data decide on and those that they do not.

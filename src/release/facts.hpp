@@ -62,6 +62,7 @@ enum Notice {
 struct Judged {
     Seen *seen;                  // of each output; null: nothing is judged
     int64 rows, hidden;          // before dp_rdr.noise left some out, and those
+    double rank95;               // of min, max and percentiles; 0: not known, or none
     const char *texts[nnotices]; // null: there is nothing to say
 };
 

@@ -74,35 +74,25 @@ static const char *step_text(const rows::Question *question, int measure) {
     return type == DATEOID ? psprintf("%s days", about(step)) : about(step);
 }
 
-static double rank_error(const rows::Question *question, const privacy::ReleasePlan *plan, int measure) {
-    return border::core([&] {
-        const privacy::Measure &of = (*question->measures)[measure];
-        return privacy::rank_error95(question->grids[measure]->cells, of.fraction, plan->noise[measure]) /
-               static_cast<double>(of.grain);
-    });
-}
-
 // Says how far ranks are off at most, and the steps of values. Nobody knows how many rows a group has: few people have max_rows, so its
 // root is taken, and of all an average group has its share. Noise begins with half of these; below a hundredth nothing is said.
-static void tell_ranks(const rows::Question *question, const privacy::ReleasePlan *plan, const char **noise,
-                       const char **coarse) {
+static void tell_ranks(const rows::Question *question, const privacy::ReleasePlan *plan, Judged *judged) {
     const double each = question->units == nullptr ? 1 : std::ceil(std::sqrt(question->units->max_rows));
     const double rows = static_cast<double>(question->settings->people) * each / Max(question->ngroups, 1);
-    double worst = 0;
+    const double worst = plan == nullptr ? 0 : border::core([&] { return rank_halfwidth(question, *plan); });
     const char *step = nullptr;
-    for (int j = 0; plan != nullptr && j < question->nmeasures; j++)
-        if ((*question->measures)[j].kind == privacy::MeasureKind::quantile) {
-            worst = Max(worst, rank_error(question, plan, j));
-            step = step == nullptr ? step_text(question, j) : step;
-        }
+    for (int j = 0; worst > 0 && step == nullptr && j < question->nmeasures; j++)
+        if ((*question->measures)[j].kind == privacy::MeasureKind::quantile)
+            step = step_text(question, j);
+    judged->rank95 = worst;
     const char *steps = step == nullptr ? "" : psprintf(", and their values lie %s apart", step);
     if (rows > 0 && worst > rows / 2)
-        *noise =
+        judged->texts[notice_noise] =
             psprintf("mostly noise: the rank of min, max and percentiles is off by up to %s rows%s; with %g of each "
                      "of " INT64_FORMAT " people a group has less than twice as many",
                      about(worst), steps, each, static_cast<int64>(question->settings->people));
     else if (worst > rows / 100)
-        *coarse =
+        judged->texts[notice_coarse] =
             psprintf("coarse: the rank of min, max and percentiles is off by up to %s rows%s", about(worst), steps);
 }
 
@@ -196,7 +186,7 @@ Judge *begin_judging(const rows::Question *question, const Terms &terms, const p
     judge->question = question;
     judge->facts = facts;
     facts->judged.seen = static_cast<Seen *>(palloc0(sizeof(Seen) * (leaf->noutputs + 1)));
-    tell_ranks(question, plan, &facts->judged.texts[notice_noise], &facts->judged.texts[notice_coarse]);
+    tell_ranks(question, plan, &facts->judged);
     facts->judged.texts[notice_null] = null_text(question);
     facts->judged.texts[notice_beyond] = question->beyond;
     facts->judged.texts[notice_quotient] = quotient_text(question);

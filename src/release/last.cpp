@@ -1,6 +1,7 @@
 #include "release/last.hpp"
 
 #include "border/session.hpp"
+#include "privacy/quantile.hpp"
 
 namespace dp::release {
 
@@ -12,10 +13,15 @@ static LastRelease *last = nullptr;
 
 static void copy_columns(const query::Leaf *leaf, const Facts &facts, LastRelease *release) {
     release->columns = static_cast<LastColumn *>(palloc0(sizeof(LastColumn) * (leaf->noutputs + 1)));
-    for (int i = 0; i < leaf->noutputs; i++)
-        if (!leaf->outputs[i].is_key)
-            release->columns[release->ncolumns++] = LastColumn{pstrdup(leaf->outputs[i].name), facts.error95[i],
-                           facts.judged.seen == nullptr ? Seen{} : facts.judged.seen[i]};
+    for (int i = 0; i < leaf->noutputs; i++) {
+        const query::Output &output = leaf->outputs[i];
+        if (output.is_key)
+            continue;
+        const bool drawn = privacy::is_quantile(leaf->aggregates[output.index].fn);
+        release->columns[release->ncolumns++] =
+            LastColumn{pstrdup(output.name), facts.error95[i], drawn ? facts.judged.rank95 : 0,
+                       facts.judged.seen == nullptr ? Seen{} : facts.judged.seen[i]};
+    }
 }
 
 // The statement that runs and has made a release; null when it has ended.

@@ -8,6 +8,7 @@ namespace dp::release {
 struct LastColumn {
     const char *name;
     double error95; // NaN: not known
+    double rank95;  // of min, max and percentiles; 0: not known
     Seen seen;      // of no number where nothing is judged
 };
 

@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "privacy/disclosure.hpp"
+#include "release/accuracy.hpp"
 #include "release/last.hpp"
 #include "sql/result_rows.hpp"
 #include "sql/told.hpp"
@@ -15,13 +16,17 @@ static privacy::Rho rho_of(const release::LastRelease *last) {
     return border::core([&] { return privacy::rho_of_pure(last->paid.epsilon); });
 }
 
-static const char *reason_of(const release::LastRelease *last) {
-    if (!last->uncharged)
-        return groups_used_reason;
-    return last->groups_used ? psprintf("%s; %s", replayed_reason, groups_used_reason) : replayed_reason;
+// Null: there is nothing to say.
+static const char *reason_of(const release::LastRelease *last, const release::LastColumn &column) {
+    const char *reason = nullptr;
+    for (const char *text : {last->uncharged ? replayed_reason : nullptr, last->groups_used ? groups_used_reason : nullptr,
+                             release::rank_text(column.rank95)})
+        if (text != nullptr)
+            reason = reason == nullptr ? text : psprintf("%s; %s", reason, text);
+    return reason;
 }
 
-static void set_public(const ResultRows &rows, const release::LastRelease *last, double error95) {
+static void set_public(const ResultRows &rows, const release::LastRelease *last, const release::LastColumn &column) {
     const release::Charged &paid = last->paid;
     const bool laplace = last->mechanism == privacy::Mechanism::laplace;
     if (paid.epsilon.units() > 0 || last->uncharged) // else it is charged in rho alone
@@ -35,16 +40,15 @@ static void set_public(const ResultRows &rows, const release::LastRelease *last,
         rows.set("reached", last->reached.how == release::Short::not_at_all);
     if (laplace && last->delta.units() == 0 && paid.epsilon.units() > 0)
         rows.set("posterior50", privacy::posterior_of_half((paid.epsilon + paid.selection).value()));
-    if (last->groups_used || last->uncharged)
-        rows.set("reason", reason_of(last));
-    if (!last->groups_used && !std::isnan(error95))
-        rows.set("error95", error95);
+    rows.set("reason", reason_of(last, column));
+    if (!last->groups_used && !std::isnan(column.error95))
+        rows.set("error95", column.error95);
 }
 
 static void put_column(const ResultRows &rows, const release::LastRelease *last, const release::LastColumn &column) {
     rows.set("column_name", column.name);
     if (last->is_public)
-        set_public(rows, last, column.error95);
+        set_public(rows, last, column);
     else
         rows.set("reason", "epsilon was chosen from the data");
     if (column.seen.numbers > 0) {
