@@ -152,6 +152,8 @@ SELECT * FROM trial($$SELECT dp_set_groups('patient', 'note', '{a,b}'); ALTER TA
                       SELECT dp_grant('patient_dp', 'regress_reader', tau => 0.5); RESET ROLE$$);
 SELECT * FROM trial($$CREATE ROLE regress_leaver; SELECT dp_grant('patient_dp', 'regress_leaver', tau => 0.5); DROP OWNED BY regress_leaver;
                       DROP ROLE regress_leaver$$);
+SELECT * FROM trial($$CREATE ROLE regress_leaver; SELECT dp_grant('patient_dp', 'regress_leaver', tau => 0.5); DROP OWNED BY regress_leaver$$,
+                    $$SELECT dp_revoke('patient_dp', 'regress_leaver'); DROP ROLE regress_leaver$$);
 SELECT * FROM trial($$SELECT dp_grant('patient_dp', '"regress Odd"', tau => 0.5, selection => 'within_data')$$);
 SELECT * FROM trial($$SELECT dp_grant('patient_dp', '"regress Odd"', tau => 0.5, epsilon_max => 20)$$);
 SELECT * FROM trial($$SELECT dp_grant('patient_dp', '"regress Odd"', tau => 1)$$, $$SELECT dp_revoke('patient_dp', '"regress Odd"')$$);

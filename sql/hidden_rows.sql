@@ -41,7 +41,7 @@ CREATE TABLE hides (name text, how text, call text);
 INSERT INTO hides VALUES -- columns are compared with values of hidden rows
     ('dp_rdr.ledger', 'columns', 'dp_rdr.ledger'), ('dp_rdr.spending', 'columns', 'dp_rdr.spending'),
     ('dp_rdr.denials', 'columns', 'dp_rdr.denials'), ('dp_rdr.own_ledger', 'columns', 'dp_rdr.own_ledger()'),
-    ('dp_ledger', 'columns', 'dp_ledger()'), ('dp_rdr.own_denials', 'columns', 'dp_rdr.own_denials()'), ('dp_requests', 'columns', 'dp_requests(NULL)'),
+    ('dp_ledger', 'columns', 'dp_ledger()'), ('dp_spending', 'columns', 'dp_spending()'), ('dp_rdr.own_denials', 'columns', 'dp_rdr.own_denials()'), ('dp_requests', 'columns', 'dp_requests(NULL)'),
     ('dp_audit', 'value', 'dp_audit()'), ('dp_last_release', 'columns', 'dp_last_release()'),
     -- one of the caller's own tables is named: with another's it is refused
     ('dp_odometer', 'columns', 'dp_odometer(''hidden'')'), ('dp_domain', 'columns', 'dp_domain(''hidden'')'),

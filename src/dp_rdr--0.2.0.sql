@@ -475,12 +475,17 @@ CREATE FUNCTION dp_ledger(relation regclass DEFAULT NULL, id bigint DEFAULT NULL
 COMMENT ON FUNCTION dp_ledger IS 'rows of dp_rdr.ledger: those of the odometer of a protected table, or the one with a number';
 
 -- Sums up charges by day in UTC. rho: of the noise drawn; a step or a measurement under zcdp is charged there alone. Joins and ends of epochs are left out: their amounts were spent before.
-CREATE VIEW dp_rdr.spending AS
-SELECT l.relation, l.view, pg_catalog.timezone('UTC', l.at)::pg_catalog.date AS day, l.role_name, l.account,
-       pg_catalog.count(*) FILTER (WHERE l.kind OPERATOR(pg_catalog.<>)
-                                   ALL ('{selection,increment,suspension,closing,join}'::pg_catalog.text[])) AS releases,
-       pg_catalog.sum(l.epsilon) AS epsilon, pg_catalog.sum(l.delta) AS delta, pg_catalog.sum(l.rho) AS rho
-FROM dp_rdr.ledger l WHERE l.kind OPERATOR(pg_catalog.<>) ALL ('{suspension,join,closing}'::pg_catalog.text[]) GROUP BY 1, 2, 3, 4, 5;
+CREATE FUNCTION dp_spending(relation regclass DEFAULT NULL)
+    RETURNS TABLE (relation text, view text, day date, role_name text, account text, releases bigint, epsilon numeric, delta numeric, rho numeric)
+    LANGUAGE sql STABLE
+    BEGIN ATOMIC
+    SELECT l.relation, l.view, timezone('UTC', l.at)::date, l.role_name, l.account,
+           count(*) FILTER (WHERE l.kind <> ALL ('{selection,increment,suspension,closing,join}'::text[])), sum(l.epsilon), sum(l.delta),
+           sum(l.rho)
+    FROM dp_ledger($1) l WHERE l.kind <> ALL ('{suspension,join,closing}'::text[]) GROUP BY 1, 2, 3, 4, 5;
+    END;
+COMMENT ON FUNCTION dp_spending IS 'who spent what by day (UTC), role and account: on a protected table, or on all of the current user';
+CREATE VIEW dp_rdr.spending AS SELECT s.* FROM dp_spending() s;
 COMMENT ON VIEW dp_rdr.spending IS 'who spent what on the tables of the current user, by day (UTC), role and account';
 
 CREATE FUNCTION dp_rdr.own_denials(OUT relation text, OUT view text, OUT role_name text, OUT session_role text, OUT query text,

@@ -139,7 +139,7 @@ SELECT c.name, format('the bound "%s" has no epsilon_total: the loss %s', c.boun
 FROM controlled c WHERE c.first AND c.bound IN ('dynamic', 'zcdp') AND c.epsilon_total IS NULL)sql"},
     {"warning", R"sql( -- before analysts meet "query denied"
 SELECT c.name, format('%s %% of %s is used: %s of %s', floor(100 * b.used / b.total), b.name, trim_scale(b.used), trim_scale(b.total)),
-       format('SELECT * FROM dp_rdr.spending WHERE relation = %L; -- who spent it; dp_set_odometer() sets the total', c.name)
+       format('SELECT * FROM dp_spending(%L); -- who spent it; dp_set_odometer() sets the total', c.name)
 FROM controlled c, dp_rdr.budget(c.relation) b WHERE c.first AND b.total > 0 AND b.used >= 0.8 * b.total)sql"},
     {"warning",
      R"sql( -- a public table: a foreign key marks in xmax which of its rows somebody has, and its errors tell it
@@ -194,6 +194,10 @@ SELECT c.name, format('has a reviewer, role %s, who does not exist', v.reviewer:
        format('DELETE FROM dp_rdr.reviewer WHERE relation::oid = %s AND reviewer::oid = %s;', c.relation, v.reviewer::oid)
 FROM controlled c JOIN dp_rdr.reviewer v ON v.relation = c.relation
 WHERE NOT EXISTS (SELECT FROM pg_roles r WHERE r.oid = v.reviewer))sql"},
+    {"warning", R"sql( -- by DROP OWNED or REVOKE: who grants SELECT again has the policy back as well
+SELECT p.name, format('has a policy for %s, who may not read it', p.grantee_name),
+       format('SELECT dp_revoke(%L, %L); -- or GRANT SELECT ON %s TO %s', p.name, p.grantee_name, p.name, p.grantee_name)
+FROM permit p WHERE p.exists AND NOT has_any_column_privilege(p.grantee::oid, p.view::oid, 'SELECT'))sql"},
     {"warning", R"sql( -- a restricted view that was dropped behind our back: a new view may get its number
 SELECT c.name, format('its restricted view %s does not exist any more', f.view),
        format('DELETE FROM dp_rdr.policy WHERE view::oid = %s; DELETE FROM dp_rdr.restricted_view WHERE view::oid = %s;',

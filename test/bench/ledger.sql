@@ -63,4 +63,5 @@ UNION ALL SELECT 'dp_verify_ledger(full)', milliseconds($$SELECT dp_verify_ledge
 SELECT id AS number FROM dp_ledger('short') LIMIT 1 \gset
 SELECT call, milliseconds(call) AS ms, target
 FROM (VALUES ('SELECT count(*) FROM dp_ledger(''short'')', 'at most 20'), ('SELECT * FROM dp_ledger(id => ' || :number || ')', 'at most 1'),
+             ('SELECT count(*) FROM dp_spending(''short'')', 'at most 20'),
              ('SELECT count(*) FROM dp_rdr.ledger WHERE relation = ''public.short''', 'none: reads all')) x (call, target);
