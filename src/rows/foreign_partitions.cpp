@@ -80,6 +80,8 @@ DP_CALL(dp_is_other_node) {
     if (strcmp(theirs, ours) != 0)
         refuse_state(psprintf("this server has %s, and the one that asks has %s", ours, theirs),
                      "Both need the same version of dp_rdr, and databases of the same encoding.");
+    // to_char() would read the names of days in the language of lc_time at its first row, and may fail at that.
+    (void)DirectFunctionCall2(timestamp_to_char, TimestampGetDatum(0), CStringGetTextDatum("Dy"));
     PG_RETURN_BOOL(false);
 }
 
