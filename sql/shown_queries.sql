@@ -71,7 +71,7 @@ SELECT state FROM dp_approve(:text, epsilon => 1, basis => 'public');
 SET SESSION AUTHORIZATION regress_analyst;
 SELECT dp_request_signal(:text, 'mean', U&'answer."only an average" /* \202E */', 'what it is worth', upper => 3000) AS signal \gset
 SET SESSION AUTHORIZATION regress_controller;
-SELECT replace(query, :text::text, 'text') FROM dp_requests() WHERE request = :signal;
+SELECT regexp_replace(query, '\m' || :text || '\M', 'text') FROM dp_requests() WHERE request = :signal;
 -- What was shown is what is run, or nothing is.
 RESET SESSION AUTHORIZATION;
 UPDATE dp_rdr.request SET shown = 'SELECT count(*) FROM public.shown_dp' WHERE id = :time;

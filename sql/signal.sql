@@ -100,7 +100,7 @@ SET SESSION AUTHORIZATION signal_ann;
 SELECT dp_request_signal(:first, 'mean', 'answer.n', 'how many in a room', upper => 1000) AS mean \gset
 SELECT dp_request_signal(:first, 'top', 'answer.n', 'the largest rooms', reference => '-dp.room', k => 4) AS top \gset
 SELECT dp_request_signal(:first, 'mean', 'CASE WHEN (answer.n > 500) = (dp.n > 500) THEN 1 ELSE 0 END', 'how many decisions stand', epsilon => 0.05) AS stands \gset
-SELECT kind, replace(query, :first::text, 'first') AS query, purpose, state, epsilon, error95, basis FROM dp_requests() WHERE kind = 'signal' ORDER BY request;
+SELECT kind, regexp_replace(query, '\m' || :first || '\M', 'first') AS query, purpose, state, epsilon, error95, basis FROM dp_requests() WHERE kind = 'signal' ORDER BY request;
 
 -- Arguments.
 SELECT a, told(format('SELECT dp_request_signal(%s, %s)', :first, a)) FROM unnest(array[

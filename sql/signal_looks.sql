@@ -83,7 +83,7 @@ SET SESSION AUTHORIZATION looks_owner;
 SELECT state FROM dp_approve(:valued, basis => 'public');
 SET SESSION AUTHORIZATION looks_ann;
 SELECT dp_request_signal(:valued, 'mean', $$length('$1 \ "$2" ''$1') + answer.n$$, 'as asked', upper => 1000) AS asked \gset
-SELECT replace(query, :valued::text, 'valued') AS query FROM dp_requests() WHERE request = :asked;
+SELECT regexp_replace(query, '\m' || :valued || '\M', 'valued') AS query FROM dp_requests() WHERE request = :asked;
 SET SESSION AUTHORIZATION looks_owner;
 SELECT count(dp_reject(request)) > 0 AS nothing_is_left FROM dp_requests();
 
