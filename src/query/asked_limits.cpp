@@ -62,8 +62,17 @@ Limits or_as_set(Limits limits) {
 
 // ---- counting units ------------------------------------------------------------------------------------------------
 
+// COLLATE is a node of its own until constants are folded. Under a deterministic collation only equal texts are equal.
+static Node *without_collate(Node *node) {
+    if (!IsA(node, CollateExpr) || !get_collation_isdeterministic(castNode(CollateExpr, node)->collOid))
+        return node;
+    auto *argument = reinterpret_cast<Node *>(castNode(CollateExpr, node)->arg);
+    const Oid collation = exprCollation(argument);
+    return OidIsValid(collation) && get_collation_isdeterministic(collation) ? argument : node;
+}
+
 static bool add_column(Node *node, List **columns) {
-    node = without_equal_relabelings(node);
+    node = without_equal_relabelings(without_collate(node));
     if (!IsA(node, Var) || castNode(Var, node)->varattno <= 0 || castNode(Var, node)->varlevelsup != 0)
         return false;
     *columns = list_append_unique_int(*columns, column_number(castNode(Var, node)));

@@ -276,27 +276,32 @@ template <class T> static std::vector<std::uint32_t> places_by_bytes(const std::
     return places;
 }
 
-// Sorts the aggregates of one person's rows by their bytes, and numbers what stands above by their new places. Core region.
+// Sorts the aggregates of one person's rows by their bytes, and numbers what stands above by their new places. What nothing shows, since
+// folding has left a constant in its place, is left out; what folding has made equal is one. Core region.
 static void sort_aggregates(plan::Plan *plan) {
-    const std::vector<std::uint32_t> places = places_by_bytes(plan->per_person->aggregates);
-    std::vector<std::uint32_t> number_of(places.size());
-    std::vector<plan::Aggregate> sorted;
-    for (std::uint32_t place : places) {
-        number_of[place] = static_cast<std::uint32_t>(sorted.size());
-        sorted.push_back(std::move(plan->per_person->aggregates[place]));
-    }
-    plan->per_person->aggregates = std::move(sorted);
-    const auto renumber = [&](plan::Expression &expression) {
+    std::vector<plan::Node *> columns;
+    const auto find = [&](plan::Expression &expression) {
         for (plan::Node &node : expression)
             if (node.op == plan::Op::person_column)
-                node.number = number_of[node.number];
+                columns.push_back(&node);
     };
-    renumber(plan->per_person->where);
-    std::for_each(plan->keys.begin(), plan->keys.end(), renumber);
-    for (plan::Measure &measure : plan->measures) {
-        std::for_each(measure.arguments.begin(), measure.arguments.end(), renumber);
-        renumber(measure.filter);
+    find(plan->per_person->where);
+    std::for_each(plan->keys.begin(), plan->keys.end(), find);
+    std::vector<plan::Aggregate> sorted;
+    std::vector<std::uint32_t> numbers(columns.size());
+    for (std::uint32_t place : places_by_bytes(plan->per_person->aggregates)) {
+        if (std::none_of(columns.begin(), columns.end(), [&](const plan::Node *column) { return column->number == place; }))
+            continue;
+        plan::Aggregate &one = plan->per_person->aggregates[place];
+        if (sorted.empty() || plan::encode(one) != plan::encode(sorted.back()))
+            sorted.push_back(std::move(one));
+        for (std::size_t i = 0; i < columns.size(); i++)
+            if (columns[i]->number == place)
+                numbers[i] = static_cast<std::uint32_t>(sorted.size() - 1);
     }
+    for (std::size_t i = 0; i < columns.size(); i++)
+        columns[i]->number = numbers[i];
+    plan->per_person->aggregates = std::move(sorted);
 }
 
 // Core region: measures ascend by their bytes, so the order of columns does not matter.
