@@ -142,6 +142,22 @@ Closings find_closings(const CellReader &reader, privacy::Account account, const
     return closings;
 }
 
+bool read_cells(const Reading &reading, const char *id, int epoch, LookedCells *looked) {
+    Lookup odometers = Lookup::open("odometer", reading);
+    const Row *row = only(odometers.rows(DirectFunctionCall1(uuid_in, CStringGetDatum(id))));
+    if (row != nullptr) {
+        RowReader columns{*row};
+        columns("partition", looked->partition);
+        columns("begun", looked->begun);
+        looked->spread = read_spread(columns);
+        looked->odometer = odometer_of(*row);
+        looked->ended = looked->odometer.epoch < epoch;
+        looked->reader = {nullptr, nullptr, id, ""};
+    }
+    odometers.close();
+    return row != nullptr;
+}
+
 privacy::CellSums closed(privacy::CellSums sums, const privacy::Loss &closing) {
     sums.begin_epoch();
     sums.epsilon = sums.epsilon + closing.epsilon;

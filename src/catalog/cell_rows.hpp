@@ -38,6 +38,28 @@ Closings find_closings(const CellReader &reader, privacy::Account account, const
 // Returns the sums of a cell when an epoch has ended.
 privacy::CellSums closed(privacy::CellSums sums, const privacy::Loss &closing);
 
+// Holds what the cells of an account are looked at with. Of an epoch that has ended meanwhile, with what its end will charge.
+struct LookedCells {
+    CellReader reader;
+    privacy::Odometer odometer;
+    privacy::Spread spread;
+    Closings closings;
+    bool ended;
+    int partition;
+    int64 begun; // the last cell that has
+    privacy::CellSums now(const privacy::CellSums &sums, const privacy::Loss &closing) const {
+        return ended ? closed(sums, closing) : sums;
+    }
+    // Runs statements in the visit from here on.
+    void enter(const Visit *visit) {
+        reader.visit = visit;
+        if (ended)
+            closings = find_closings(reader, privacy::Account::public_account, odometer, spread);
+    }
+};
+// Reads them of a table, as it is in an epoch. False: it has no odometer.
+bool read_cells(const Reading &reading, const char *id, int epoch, LookedCells *looked);
+
 // Returns the sums that a row of the last result has from a column on.
 privacy::CellSums sums_at(uint64 row, int column);
 // Returns numbers as an array.

@@ -63,8 +63,18 @@ enum class RequestKind : uint32 {
 // Only `committed` lets the caller go on; whatever fails before the commit leaves `pending`. lost: it is not known whether it is
 // committed, or something failed behind the commit. busy: somebody else holds the odometer, nothing was
 // done, and it may be tried again. ahead: the odometer is in an epoch that its table has not come to. gone: the request that it pays for
-// is not pending, or somebody is changing it; nothing was done.
-enum class Outcome : uint32 { pending = 0, committed = 1, denied = 2, changing = 3, busy = 4, ahead = 5, gone = 6, lost = 7 };
+// is not pending, or somebody is changing it; nothing was done. unlooked: its cells are too many to look into under the odometer's lock.
+enum class Outcome : uint32 {
+    pending = 0,
+    committed = 1,
+    denied = 2,
+    changing = 3,
+    busy = 4,
+    ahead = 5,
+    gone = 6,
+    lost = 7,
+    unlooked = 8
+};
 
 // Why a controller's own call was denied. Of an analyst's request it stays empty.
 struct Reason {
@@ -109,6 +119,9 @@ struct Entry {
     const Settling *settling;     // of a settle, likewise
     const Claim *claim;           // the request that a charge or a selection pays for; or null. Neither travels
     Joining joining;              // of a join
+    bool looked;                  // into its cells, without the lock (look_into_many)
+    privacy::Denial denial;       // why it was denied then; sums only grow
+    Verdict seen;                 // what was found then
     Verdict verdict;
     const char *hint; // when it stays pending: the remedy, if the one who delivers knows it; or null
 };

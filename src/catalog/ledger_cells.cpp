@@ -163,8 +163,7 @@ void begin_epoch_of_cells(const Spi &spi, OpenOdometer *odometer) {
 
 // ---- decisions -----------------------------------------------------------------------------------------------------
 
-// Tells whether a charge is on some of the cells; one on all that have begun moves the sums alone.
-static bool is_on_cells(const Charge &what, const OpenOdometer &odometer) {
+bool is_on_cells(const Charge &what, const OpenOdometer &odometer) {
     return what.account == privacy::Account::public_account && what.touched != nullptr &&
            what.touched->partition > 0 && !(what.touched->is_all() && what.touched->begun == odometer.begun);
 }
@@ -313,60 +312,35 @@ void charge_cells(const Spi &spi, const Charge &what, const Basis &basis, OpenOd
 
 // ---- questions that are only looked at -----------------------------------------------------------------------------
 
-namespace {
-// Holds what was read of an account for a look.
-struct Looked {
-    CellReader reader;
-    privacy::Spread spread;
-    Closings closings; // of an epoch that has ended meanwhile
-    bool ended;
-    int64 begun;
-};
-} // namespace
-
-static privacy::CellSums in_epoch(const Looked &looked, const privacy::CellSums &sums, const privacy::Loss &closing) {
-    return looked.ended ? closed(sums, closing) : sums;
-}
-
 // Cells that begin with this question have what was charged to those to come.
-static privacy::CellSums look_ahead(const Looked &looked, const Touched &touched) {
+static privacy::CellSums look_ahead(const LookedCells &looked, const Touched &touched) {
     Touched known = touched;
     while (known.n > 0 && known.first[known.n - 1] > looked.begun)
         known.n--;
     if (known.n > 0)
         known.last[known.n - 1] = Min(known.last[known.n - 1], looked.begun);
     const bool ahead = touched.last[touched.n - 1] > looked.begun;
-    const privacy::CellSums coming = in_epoch(looked, looked.reader.coming(), looked.closings.coming);
+    const privacy::CellSums coming = looked.now(looked.reader.coming(), looked.closings.coming);
     if (known.n == 0)
         return coming;
-    const privacy::CellSums sums = in_epoch(looked, looked.reader.largest_of(known, looked.spread.all), looked.closings.all);
+    const privacy::CellSums sums = looked.now(looked.reader.largest_of(known, looked.spread.all), looked.closings.all);
     return ahead ? privacy::largest(sums, coming) : sums;
 }
 
 void look_at_cells(const Reading &reading, const char *id, const char *grantee, const Touched &touched, int epoch,
-                   const privacy::Odometer &before, privacy::Totals *table, privacy::Totals *role) {
-    int partition = 0;
-    Looked of_table = {{nullptr, nullptr, id, ""}, {}, {}, before.epoch < epoch, 0};
-    Lookup odometers = Lookup::open("odometer", reading);
-    if (const Row *row = only(odometers.rows(DirectFunctionCall1(uuid_in, CStringGetDatum(id))))) {
-        RowReader columns{*row};
-        columns("partition", partition);
-        columns("begun", of_table.begun);
-        of_table.spread = read_spread(columns);
-    }
-    odometers.close();
-    Looked of_role = of_table;
+                   privacy::Totals *table, privacy::Totals *role) {
+    LookedCells of_table = {};
+    if (!read_cells(reading, id, epoch, &of_table) || of_table.partition != touched.partition) // nothing was charged since it was declared
+        return;
+    LookedCells of_role = of_table; // which closes nothing
     of_role.reader.grantee = grantee;
     of_role.spread = privacy::Spread();
     (void)read_share(reading, id, grantee, epoch, &of_role.spread);
     Visit visit = Visit::read(reading);
-    of_table.reader.visit = of_role.reader.visit = &visit;
-    if (of_table.ended)
-        of_table.closings = find_closings(of_table.reader, privacy::Account::public_account, before, of_table.spread);
-    if (partition == touched.partition) { // else nothing was charged since it was declared
-        put_sums(look_ahead(of_table, touched), &table->of_public);
-        put_sums(look_ahead(of_role, touched), &role->of_public);
-    }
+    of_table.enter(&visit);
+    of_role.reader.visit = &visit;
+    put_sums(look_ahead(of_table, touched), &table->of_public);
+    put_sums(look_ahead(of_role, touched), &role->of_public);
     visit.leave();
 }
 

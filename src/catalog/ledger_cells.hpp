@@ -16,6 +16,8 @@ void enter_cells(const border::Spi &spi, const Settings &settings, const Partiti
 // Forgets what cells have in the epoch that ends, when it was closed.
 void begin_epoch_of_cells(const border::Spi &spi, OpenOdometer *odometer);
 
+// Tells whether a charge is on some of the cells; one on all that have begun moves the sums alone.
+bool is_on_cells(const Charge &what, const OpenOdometer &odometer);
 // Decides for all cells at once, with the largest sum of each kind.
 void stand_on_all(const OpenOdometer &odometer, Standpoint *point);
 // Puts in their place those of the touched cells, the largest of each kind.
@@ -32,9 +34,8 @@ Datum describe_all(const OpenOdometer &odometer);
 // Adds one to what cells to come begin with, and describes it as a charge on these alone.
 void charge_coming(const border::Spi &spi, const OpenOdometer &odometer, Price *price);
 
-// Sets sums to those of the touched cells, as they stand in an epoch, for a question that is only looked at. before: the odometer as it is
-// stored.
+// Sets sums to those of the touched cells, as they stand in an epoch, for a question that is only looked at.
 void look_at_cells(const Reading &reading, const char *id, const char *grantee, const Touched &touched, int epoch,
-                   const privacy::Odometer &before, privacy::Totals *table, privacy::Totals *role);
+                   privacy::Totals *table, privacy::Totals *role);
 
 } // namespace dp::catalog

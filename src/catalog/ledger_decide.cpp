@@ -2,6 +2,9 @@
 
 #include <algorithm>
 
+#include "privacy/candidate_range.hpp"
+
+#include "catalog/ledger_cells.hpp"
 #include "catalog/ledger_periods.hpp"
 #include "catalog/lookup.hpp"
 
@@ -77,7 +80,8 @@ static privacy::Rho zcdp_cost(const Charge &what, privacy::Epsilon charged) {
     return privacy::plan_release(what.mechanism, *what.measures, what.thresholded, charged, what.delta).rho();
 }
 
-void set_limits(const Charge &what, privacy::Limits *limits) {
+// Sets what the caller's terms permit. Core region.
+static void set_limits(const Charge &what, privacy::Limits *limits) {
     limits->candidates = *what.candidates;
     static_cast<privacy::Caps &>(*limits) = what.caps;
     limits->delta = what.delta;
@@ -87,7 +91,16 @@ void set_limits(const Charge &what, privacy::Limits *limits) {
     limits->rho_of = [&what](privacy::Epsilon epsilon) { return zcdp_cost(what, epsilon); };
 }
 
-privacy::Denial decide(const Charge &what, const Standpoint &point, Verdict *verdict, privacy::Cost *cost) {
+// Taken under the lock, after all that another process could have charged before.
+Standpoint standpoint_of(const Basis *basis, const OpenOdometer &odometer) {
+    const TimestampTz at = GetCurrentTimestamp();
+    Standpoint point = {basis, at, standing_of(odometer, basis->share, basis->terms->bound, at)};
+    stand_on_all(odometer, &point);
+    return point;
+}
+
+// Chooses what is charged, which stays in *cost.
+static privacy::Denial decide(const Charge &what, const Standpoint &point, Verdict *verdict, privacy::Cost *cost) {
     return border::core([&] {
         privacy::ChargeRequest asked;
         set_limits(what, &asked);
@@ -103,7 +116,8 @@ privacy::Denial decide(const Charge &what, const Standpoint &point, Verdict *ver
     });
 }
 
-privacy::Denial afford_step(const Charge &what, const Standpoint &point, Verdict *verdict, privacy::Cost *cost) {
+// Decides on a step, whose price is given: only what table and role may pay is looked at.
+static privacy::Denial afford_step(const Charge &what, const Standpoint &point, Verdict *verdict, privacy::Cost *cost) {
     return border::core([&] {
         const privacy::BoundSettings &bound = point.basis->terms->bound;
         *cost = privacy::cost_of_step(what.step, what.delta_groups);
@@ -113,6 +127,61 @@ privacy::Denial afford_step(const Charge &what, const Standpoint &point, Verdict
         verdict->reason = reason_for(what, bound, point.sums.table, denial, *cost);
         return denial;
     });
+}
+
+// Cuts the candidates of a selection by what the public account leaves. Returns why nothing is left, or `none`.
+static privacy::Denial cut(const Entry &entry, const Standpoint &point, Verdict *verdict) {
+    return border::core([&] {
+        const Charge &what = *entry.what;
+        privacy::SelectionRequest asked;
+        set_limits(what, &asked);
+        asked.tested = entry.tested;
+        asked.epsilon_svt = entry.epsilon_svt;
+        const privacy::BoundSettings &bound = point.basis->terms->bound;
+        privacy::SelectionRange range = privacy::cut_candidates(asked, bound, point.sums.table, point.sums.role);
+        verdict->first = range.first;
+        verdict->last = range.last;
+        verdict->epsilon = range.charged;
+        privacy::Cost cost;
+        cost.delta = what.delta;
+        cost.groups = what.delta_groups;
+        verdict->reason = reason_for(what, bound, point.sums.table, range.denial, cost);
+        return range.cause;
+    });
+}
+
+// Under the lock others wait, and whoever is denied pays nothing: many cells are looked into before (look_into_many).
+static bool is_too_wide(const Entry &entry) {
+    constexpr int64 most_cells = 256;
+    const Touched *touched = entry.what->touched;
+    int64 n = 0;
+    for (int i = 0; touched != nullptr && i < touched->n; i++)
+        n += touched->last[i] - touched->first[i] + 1;
+    return !entry.looked && n > most_cells;
+}
+
+bool weigh(const border::Spi &spi, const Entry &entry, const OpenOdometer &odometer, Standpoint *point, Verdict *verdict,
+           privacy::Cost *cost, privacy::Denial *denial) {
+    const Charge &what = *entry.what;
+    if (entry.kind == RequestKind::selection) {
+        if (is_on_cells(what, odometer) && is_too_wide(entry))
+            return false;
+        stand_on_cells(spi, what, odometer, point);
+        *denial = cut(entry, *point, verdict);
+        return true;
+    }
+    const auto decide_now = what.step.is_step ? afford_step : decide;
+    *denial = decide_now(what, *point, verdict, cost);
+    if (*denial == privacy::Denial::none)
+        return true;
+    if (is_too_wide(entry))
+        return false;
+    *denial = look_into_cells(spi, what, *point, odometer, *cost, *denial, verdict);
+    if (*denial != privacy::Denial::none && what.grantee == nullptr) { // who is told the sums is told those of the touched cells
+        stand_on_cells(spi, what, odometer, point);
+        (void)decide_now(what, *point, verdict, cost);
+    }
+    return true;
 }
 
 // Core region.
@@ -135,7 +204,8 @@ static privacy::Epsilon worst_case(const Charge &what, privacy::Epsilon charged)
     return worst;
 }
 
-Price price_at(const Charge &what, const Standpoint &point) {
+// Says what every row says of when and on what it was decided.
+static Price price_at(const Charge &what, const Standpoint &point) {
     Price price = {};
     price.epoch = point.basis->terms->epoch;
     price.period = period_text(point.basis->terms->bound, point.sums, what.account);
@@ -143,15 +213,25 @@ Price price_at(const Charge &what, const Standpoint &point) {
     return price;
 }
 
-Price price_of(const Charge &what, const Standpoint &point, privacy::Cost cost) {
+// A selection is pure, whatever noise its release will have: its row carries no delta.
+Price price_of(const Entry &entry, const Standpoint &point, const Verdict &verdict, privacy::Cost cost) {
+    const Charge &what = *entry.what;
+    const privacy::BoundSettings &bound = point.basis->terms->bound;
     Price price = price_at(what, point);
     border::core([&] {
+        if (entry.kind == RequestKind::selection) {
+            price.cost = privacy::cost_of_selection(verdict.epsilon);
+            price.selection = verdict.epsilon;
+            price.worst = verdict.epsilon + (*what.candidates)[verdict.first];
+            price.basis = bound.basis_of(true);
+            return;
+        }
         if (cost.rho.units() == 0) // it decided nothing
             cost.rho = zcdp_cost(what, cost.epsilon);
         price.cost = cost;
         price.worst = worst_case(what, cost.epsilon);
         price.delta_noise = what.delta_noise;
-        price.basis = point.basis->terms->bound.basis_of(cost.pure);
+        price.basis = bound.basis_of(cost.pure);
     });
     return price;
 }

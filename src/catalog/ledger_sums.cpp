@@ -8,26 +8,34 @@ namespace dp::catalog {
 
 using border::Spi;
 
+static bool read_row(const Spi &spi, border::Statement &statement, OpenOdometer *odometer) {
+    if (run(spi, statement, Uuid{odometer->id}) != 1)
+        return false;
+    Row row = {SPI_tuptable->vals[0], SPI_tuptable->tupdesc};
+    odometer->state = odometer_of(row);
+    odometer->found_epoch = odometer->state.epoch;
+    odometer->head = row.value("head");
+    RowReader visit{row};
+    Counts before;
+    visit("partition", odometer->partition);
+    visit("begun", odometer->begun);
+    visit("founded", odometer->founded);
+    odometer->spread = read_spread(visit);
+    fields(visit, before);
+    odometer->denials.before = before.of_public.denials + before.of_conditional.denials;
+    return true;
+}
+
+bool look_at_odometer(const Spi &spi, OpenOdometer *odometer) {
+    static border::Statement look("SELECT o.* FROM dp_rdr.odometer o WHERE o.id = $1");
+    return read_row(spi, look, odometer);
+}
+
 Lock lock_odometer(const Spi &spi, OpenOdometer *odometer) {
     static border::Statement lock("SELECT o.* FROM dp_rdr.odometer o WHERE o.id = $1 FOR UPDATE SKIP LOCKED");
-    static border::Statement look("SELECT FROM dp_rdr.odometer o WHERE o.id = $1");
-    const Uuid id{odometer->id};
-    if (run(spi, lock, id) == 1) {
-        Row row = {SPI_tuptable->vals[0], SPI_tuptable->tupdesc};
-        odometer->state = odometer_of(row);
-        odometer->found_epoch = odometer->state.epoch;
-        odometer->head = row.value("head");
-        RowReader visit{row};
-        Counts before;
-        visit("partition", odometer->partition);
-        visit("begun", odometer->begun);
-        visit("founded", odometer->founded);
-        odometer->spread = read_spread(visit);
-        fields(visit, before);
-        odometer->denials.before = before.of_public.denials + before.of_conditional.denials;
+    if (read_row(spi, lock, odometer))
         return Lock::held;
-    }
-    return run(spi, look, id) == 1 ? Lock::busy : Lock::missing;
+    return look_at_odometer(spi, odometer) ? Lock::busy : Lock::missing;
 }
 
 OpenShare *share_of(OpenOdometer *odometer, const char *grantee) {

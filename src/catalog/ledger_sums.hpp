@@ -42,6 +42,8 @@ enum class Lock { held, busy, missing };
 
 // From here on this process is the only one that charges this table.
 Lock lock_odometer(const border::Spi &spi, OpenOdometer *odometer);
+// Reads it as it stands, while others may charge. False: there is none.
+bool look_at_odometer(const border::Spi &spi, OpenOdometer *odometer);
 
 OpenShare *share_of(OpenOdometer *odometer, const char *grantee);
 // Returns a share with what its row has, which is not what this batch has added.

@@ -11,7 +11,6 @@
 #include "catalog/ledger_epochs.hpp"
 #include "catalog/ledger_join.hpp"
 #include "catalog/ledger_rebuild.hpp"
-#include "catalog/ledger_selection.hpp"
 #include "catalog/parameters.hpp"
 
 namespace dp::catalog {
@@ -54,14 +53,6 @@ void mark(const Spi &spi, const Entry &entry, bool written, Verdict *verdict) {
     mark_charged(spi, *entry.claim, verdict->epsilon, verdict->ledger_row);
 }
 
-// Taken under the lock, after all that another process could have charged before.
-Standpoint standpoint_of(const Basis *basis, const OpenOdometer &odometer) {
-    const TimestampTz at = GetCurrentTimestamp();
-    Standpoint point = {basis, at, standing_of(odometer, basis->share, basis->terms->bound, at)};
-    stand_on_all(odometer, &point);
-    return point;
-}
-
 // Writes what is accepted.
 void put_charge(const Spi &spi, const Entry &entry, const Standpoint &point, Price price, OpenOdometer *odometer) {
     const Charge &what = *entry.what;
@@ -72,12 +63,14 @@ void put_charge(const Spi &spi, const Entry &entry, const Standpoint &point, Pri
     write(spi, entry, price, point.basis->share, odometer);
 }
 
-Outcome deny(const Charge &what, const Basis &basis, privacy::Denial denial, bool counts, OpenOdometer *odometer) {
-    if (!counts)
+// An increment's round is answered, so it counts as no denial.
+Outcome deny(const Charge &what, const Basis &basis, privacy::Denial denial, OpenOdometer *odometer) {
+    const privacy::Step &step = what.step;
+    if (step.increment)
         return Outcome::denied;
     odometer->counted(what.account).denials++;
     const bool pure =
-        what.step.is_step ? what.step.basis == privacy::Basis::epsilon : what.mechanism == privacy::Mechanism::laplace;
+        step.is_step ? step.basis == privacy::Basis::epsilon : what.mechanism == privacy::Mechanism::laplace;
     add_denial(&odometer->denials, what, basis.terms->bound, denial, pure);
     return Outcome::denied;
 }
@@ -87,44 +80,28 @@ bool is_cut_by_turn(const Standpoint &point, const Charge &what) {
         [&] { return privacy::is_cut_by_turn(what.step, point.basis->terms->bound, point.sums, what.account); });
 }
 
+// Charges what is due, or the selection of it. (A selection may cost nothing.)
 Outcome charge_table(const Spi &spi, const Entry &entry, const Basis *basis, OpenOdometer *odometer,
                      Verdict *verdict) {
     const Charge &what = *entry.what;
-    const privacy::Step &step = what.step;
     Standpoint point = standpoint_of(basis, *odometer);
     if (is_cut_by_turn(point, what))
         return Outcome::changing;
     privacy::Cost cost;
-    const auto decide_now = step.is_step ? afford_step : decide;
-    privacy::Denial denial = decide_now(what, point, verdict, &cost);
+    privacy::Denial denial = entry.denial;
     if (denial != privacy::Denial::none)
-        denial = look_into_cells(spi, what, point, *odometer, cost, denial, verdict);
+        *verdict = entry.seen;
+    else if (!weigh(spi, entry, *odometer, &point, verdict, &cost, &denial))
+        return Outcome::unlooked;
     if (denial != privacy::Denial::none) {
-        if (what.grantee == nullptr) { // who is told the sums is told those of the touched cells
-            stand_on_cells(spi, what, *odometer, &point);
-            (void)decide_now(what, point, verdict, &cost);
-        }
         verdict->epsilon = privacy::Epsilon();
-        return deny(what, *basis, denial, !step.increment, odometer); // an increment's round is answered
+        return deny(what, *basis, denial, odometer);
     }
-    put_charge(spi, entry, point, price_of(what, point, cost), odometer);
+    const bool pays = entry.kind == RequestKind::charge || verdict->epsilon.units() > 0;
+    if (pays)
+        put_charge(spi, entry, point, price_of(entry, point, *verdict, cost), odometer);
     verdict->period = point.sums.table.of(what.account).period.start;
-    mark(spi, entry, true, verdict);
-    return Outcome::committed;
-}
-
-// Cuts the candidates by what the public account leaves, and charges their selection.
-Outcome charge_selection_of(const Spi &spi, const Entry &entry, const Basis *basis, OpenOdometer *odometer,
-                            Verdict *verdict) {
-    const Charge &what = *entry.what;
-    Standpoint point = standpoint_of(basis, *odometer);
-    stand_on_cells(spi, what, *odometer, &point);
-    const privacy::Denial denial = cut(entry, point, verdict);
-    if (denial != privacy::Denial::none)
-        return deny(what, *basis, denial, true, odometer);
-    if (verdict->epsilon.units() > 0)
-        put_charge(spi, entry, point, price_of_selection(what, point, *verdict), odometer);
-    mark(spi, entry, verdict->epsilon.units() > 0, verdict);
+    mark(spi, entry, pays, verdict);
     return Outcome::committed;
 }
 
@@ -171,8 +148,7 @@ Outcome serve(const Spi &spi, const Entry &entry, OpenOdometer *odometer, Verdic
         return entered;
     if (entry.claim != nullptr && !take_request(spi, *entry.claim))
         return Outcome::gone;
-    return (entry.kind == RequestKind::charge ? charge_table : charge_selection_of)(spi, entry, basis, odometer,
-                                                                                     verdict);
+    return charge_table(spi, entry, basis, odometer, verdict);
 }
 
 bool needs_odometer(const Entry &entry) {
@@ -261,14 +237,14 @@ struct CancelsHeld {
 };
 
 // `durable` tells whether an error came before the commit or behind it.
-void run_transaction(Item *items, int n, volatile bool *durable) {
+template <class Work> void run_transaction(Work &&work, volatile bool *durable) {
     SetCurrentStatementStartTimestamp();
     StartTransactionCommand();
     PushActiveSnapshot(GetTransactionSnapshot());
     // ALTER DATABASE ... SET role would otherwise make every charge fail.
     border::RoleScope role = border::RoleScope::enter(border::extension_owner());
     Spi spi = Spi::connect();
-    serve_all(spi, items, n);
+    work(spi);
     spi.finish();
     role.leave();
     PopActiveSnapshot();
@@ -282,14 +258,14 @@ void run_transaction(Item *items, int n, volatile bool *durable) {
 }
 
 // Null when the transaction is committed; else its error, and nothing of it stands unless it is durable.
-ErrorData *attempt_transaction(Item *items, int n, bool *durable) {
+template <class Work> ErrorData *attempt_transaction(Work &&work, bool *durable) {
     MemoryContext memory = CurrentMemoryContext;
     ErrorData *volatile error = nullptr;
     volatile bool committed = false;
     sigset_t signals;
     sigprocmask(SIG_SETMASK, nullptr, &signals);
     PG_TRY();
-    { run_transaction(items, n, &committed); }
+    { run_transaction(work, &committed); }
     PG_CATCH();
     {
         HOLD_INTERRUPTS();
@@ -323,7 +299,7 @@ bool try_items(Item *items, int n) {
     for (int i = 0; i < n; i++)
         items[i].verdict = Verdict{};
     bool durable;
-    ErrorData *error = attempt_transaction(items, n, &durable);
+    ErrorData *error = attempt_transaction([&](const Spi &spi) { serve_all(spi, items, n); }, &durable);
     if (error == nullptr) {
         for (int i = 0; i < n; i++)
             items[i].entry->verdict = items[i].verdict;
@@ -342,6 +318,24 @@ bool try_items(Item *items, int n) {
     }
     FreeErrorData(error);
     return over;
+}
+
+// Of another epoch, or other cells, than the odometer has, the lock has to be held to tell.
+void look_into_cells_of(const Spi &spi, Entry *entry) {
+    const Charge &what = *entry->what;
+    OpenOdometer odometer = {};
+    odometer.id = what.settings->id_text;
+    if (!look_at_odometer(spi, &odometer) || what.touched->partition != odometer.partition ||
+        what.touched->begun > odometer.begun)
+        return;
+    const Basis *basis = basis_of(what, &odometer);
+    if (!agreed(*basis, what) || basis->terms->epoch != odometer.state.epoch)
+        return;
+    Standpoint point = standpoint_of(basis, odometer);
+    privacy::Cost cost;
+    privacy::Denial denial;
+    (void)weigh(spi, *entry, odometer, &point, &entry->seen, &cost, &denial);
+    entry->denial = denial;
 }
 
 // Sorts by odometer, and otherwise in the order in which they came.
@@ -369,6 +363,20 @@ void commit_charges(Entry **entries, int n) {
             (void)try_items(items + i, 1);
     pfree(items);
     (void)pgstat_report_stat(false); // or autovacuum never learns how often the odometer is written
+}
+
+bool look_into_many(Entry *entry) {
+    bool durable;
+    entry->looked = true; // as weigh() asks
+    ErrorData *error = attempt_transaction([&](const Spi &spi) { look_into_cells_of(spi, entry); }, &durable);
+    entry->looked = error == nullptr;
+    if (error == nullptr)
+        return true;
+    entry->verdict.outcome =
+        error->sqlerrcode == ERRCODE_LOCK_NOT_AVAILABLE ? Outcome::busy : Outcome::pending;
+    log_failure(*entry, error);
+    FreeErrorData(error);
+    return false;
 }
 
 } // namespace dp::catalog

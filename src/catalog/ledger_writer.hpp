@@ -11,6 +11,11 @@ namespace dp::catalog {
 // the one that fails stays `pending`, with the error in the server log. Raises nothing but the end of the process.
 //
 // An entry is `busy`, untouched, when somebody else holds its odometer: nobody waits here while others wait for him.
+// It is `unlooked`, untouched, when so many cells have to be looked into that others would wait too long.
 void commit_charges(Entry **entries, int n);
+
+// Looks into the cells of an entry that is `unlooked`, in a transaction of its own, while others may charge: denied now, it is denied
+// when it is run once more. False: it has failed, as its verdict says, and nothing was done.
+bool look_into_many(Entry *entry);
 
 } // namespace dp::catalog

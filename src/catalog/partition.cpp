@@ -94,6 +94,8 @@ static const char *name_of_cell(const Partition &partition, int64 cell) {
         return partition.period ? psprintf("before %s, NULL", name_of_cells(partition, cell + 1, cell + 1)) : "others";
     if (partition.period)
         return name_of_period(*partition.period, privacy::begin_at(*partition.period, cell));
+    if (partition.width == 1)
+        return first_value(partition, cell);
     if (partition.width > 0)
         return psprintf("%s to %s", first_value(partition, cell),
                         psprintf(INT64_FORMAT, (cell + 1) * partition.width - 1));

@@ -159,6 +159,9 @@ void commit(catalog::Entry **entries, const int *slots, int n) {
     INSTR_TIME_SET_CURRENT(time);
     INSTR_TIME_SUBTRACT(time, start);
     count_charges(slots, n, INSTR_TIME_GET_DOUBLE(time) * 1e6);
+    for (int i = 0; i < n; i++)
+        if (entries[i]->verdict.outcome == catalog::Outcome::unlooked && catalog::look_into_many(entries[i]))
+            commit(&entries[i], slots == nullptr ? nullptr : &slots[i], 1);
 }
 
 void commit_patiently(catalog::Entry *entry) {

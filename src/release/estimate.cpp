@@ -36,11 +36,10 @@ static privacy::Repeated read_account(const catalog::Reading &reading, const row
     if (now->epoch < odometer.epoch)
         catalog::refuse_ahead(*settings);
     account.bound = now->bound;
-    const privacy::Odometer before = odometer;
     border::core([&] { privacy::enter_epoch(&odometer, now->epoch); });
     privacy::Totals role = catalog::read_share(reading, settings->id_text, terms.grantee, now->epoch);
     if (question->touched != nullptr)
-        catalog::look_at_cells(reading, settings->id_text, terms.grantee, *question->touched, now->epoch, before,
+        catalog::look_at_cells(reading, settings->id_text, terms.grantee, *question->touched, now->epoch,
                                &odometer.totals, &role);
     const privacy::Standing standing = privacy::standing(odometer.totals, role, now->bound, catalog::today());
     account.totals = standing.table;

@@ -11,19 +11,6 @@ using dp::catalog::Visit;
 namespace dp::sql {
 
 namespace {
-// Holds what cells are read with: of an epoch that has ended, with its closing.
-struct Account {
-    privacy::BoundSettings bound;
-    catalog::CellReader reader;
-    privacy::Spread spread;
-    catalog::Closings closings;
-    bool ended;
-    int64 begun; // the last cell that has
-    privacy::CellSums now(const privacy::CellSums &sums, const privacy::Loss &closing) const {
-        return ended ? catalog::closed(sums, closing) : sums;
-    }
-};
-
 // Collects equal neighbours into one row.
 struct Lines {
     const ResultRows *rows;
@@ -88,7 +75,7 @@ FROM dp_rdr.odometer o LEFT JOIN dp_rdr.odometer_cell c ON c.id = o.id AND c.gra
 WHERE o.id = $1 AND o.partition >= $2 ORDER BY c.first)sql";
 
 // Adds the stretches of cells that a statement has found.
-static void add_lines(uint64 n, int64 now, const Account &account, privacy::CellSums others, Lines *lines) {
+static void add_lines(uint64 n, int64 now, const catalog::LookedCells &account, privacy::CellSums others, Lines *lines) {
     for (uint64 i = 0; i < n; i++) {
         bool isnull;
         (void)border::Spi::value(i, 1, &isnull);
@@ -191,41 +178,20 @@ void put_partition(const ResultRows &rows, const ProtectedTable &table) {
 
 // ---- dp_cells ------------------------------------------------------------------------------------------------------
 
-// Reads the row of the odometer, and settings. False: there is none.
-static bool read_account(Oid relation, Account *account, privacy::Odometer *odometer) {
-    catalog::Reading reading = catalog::Reading::open();
-    const catalog::Bound *bound = catalog::read_bound(reading, relation);
-    catalog::Lookup odometers = catalog::Lookup::open("odometer", reading);
-    const catalog::Row *row =
-        bound == nullptr ? nullptr : catalog::only(odometers.rows(DirectFunctionCall1(uuid_in, CStringGetDatum(bound->id_text))));
-    if (row != nullptr) {
-        catalog::RowReader columns{*row};
-        columns("begun", account->begun);
-        account->spread = catalog::read_spread(columns);
-        *odometer = catalog::odometer_of(*row);
-        account->bound = bound->settings;
-        account->ended = odometer->epoch < bound->epoch;
-        account->reader = {nullptr, nullptr, bound->id_text, ""};
-    }
-    odometers.close();
-    reading.close();
-    return row != nullptr;
-}
-
 DP_CALL(dp_cells) {
     const ProtectedTable table = controlled_table(PG_GETARG_OID(0));
     const ResultRows rows(fcinfo);
-    Account account = {};
-    privacy::Odometer odometer;
+    catalog::LookedCells account = {};
     const Partition *partition = declared_partition(table);
-    if (partition == nullptr || !read_account(table.relation, &account, &odometer))
+    catalog::Reading reading = catalog::Reading::open();
+    const catalog::Bound *bound = catalog::read_bound(reading, table.relation);
+    if (partition == nullptr || bound == nullptr || !read_cells(reading, bound->id_text, bound->epoch, &account))
         refuse_no_partition(table.name);
+    reading.close();
     const int64 now = catalog::last_cell(*partition, catalog::today());
-    Lines lines = {&rows, partition, &account.bound, 0, 0, {}, false};
+    Lines lines = {&rows, partition, &bound->settings, 0, 0, {}, false};
     const Visit visit = Visit::read();
-    account.reader.visit = &visit;
-    if (account.ended)
-        account.closings = find_closings(account.reader, privacy::Account::public_account, odometer, account.spread);
+    account.enter(&visit);
     // Values that are new in a list were among everything else.
     const privacy::CellSums begins = partition->values != nullptr
                                          ? account.now(account.spread.all, account.closings.all)
