@@ -4,7 +4,6 @@
 
 #include "privacy/candidate_range.hpp"
 
-#include "catalog/ledger_cells.hpp"
 #include "catalog/ledger_periods.hpp"
 #include "catalog/lookup.hpp"
 
@@ -91,16 +90,7 @@ static void set_limits(const Charge &what, privacy::Limits *limits) {
     limits->rho_of = [&what](privacy::Epsilon epsilon) { return zcdp_cost(what, epsilon); };
 }
 
-// Taken under the lock, after all that another process could have charged before.
-Standpoint standpoint_of(const Basis *basis, const OpenOdometer &odometer) {
-    const TimestampTz at = GetCurrentTimestamp();
-    Standpoint point = {basis, at, standing_of(odometer, basis->share, basis->terms->bound, at)};
-    stand_on_all(odometer, &point);
-    return point;
-}
-
-// Chooses what is charged, which stays in *cost.
-static privacy::Denial decide(const Charge &what, const Standpoint &point, Verdict *verdict, privacy::Cost *cost) {
+privacy::Denial decide(const Charge &what, const Standpoint &point, Verdict *verdict, privacy::Cost *cost) {
     return border::core([&] {
         privacy::ChargeRequest asked;
         set_limits(what, &asked);
@@ -116,8 +106,7 @@ static privacy::Denial decide(const Charge &what, const Standpoint &point, Verdi
     });
 }
 
-// Decides on a step, whose price is given: only what table and role may pay is looked at.
-static privacy::Denial afford_step(const Charge &what, const Standpoint &point, Verdict *verdict, privacy::Cost *cost) {
+privacy::Denial afford_step(const Charge &what, const Standpoint &point, Verdict *verdict, privacy::Cost *cost) {
     return border::core([&] {
         const privacy::BoundSettings &bound = point.basis->terms->bound;
         *cost = privacy::cost_of_step(what.step, what.delta_groups);
@@ -129,8 +118,7 @@ static privacy::Denial afford_step(const Charge &what, const Standpoint &point, 
     });
 }
 
-// Cuts the candidates of a selection by what the public account leaves. Returns why nothing is left, or `none`.
-static privacy::Denial cut(const Entry &entry, const Standpoint &point, Verdict *verdict) {
+privacy::Denial cut(const Entry &entry, const Standpoint &point, Verdict *verdict) {
     return border::core([&] {
         const Charge &what = *entry.what;
         privacy::SelectionRequest asked;
@@ -148,40 +136,6 @@ static privacy::Denial cut(const Entry &entry, const Standpoint &point, Verdict 
         verdict->reason = reason_for(what, bound, point.sums.table, range.denial, cost);
         return range.cause;
     });
-}
-
-// Under the lock others wait, and whoever is denied pays nothing: many cells are looked into before (look_into_many).
-static bool is_too_wide(const Entry &entry) {
-    constexpr int64 most_cells = 256;
-    const Touched *touched = entry.what->touched;
-    int64 n = 0;
-    for (int i = 0; touched != nullptr && i < touched->n; i++)
-        n += touched->last[i] - touched->first[i] + 1;
-    return !entry.looked && n > most_cells;
-}
-
-bool weigh(const border::Spi &spi, const Entry &entry, const OpenOdometer &odometer, Standpoint *point, Verdict *verdict,
-           privacy::Cost *cost, privacy::Denial *denial) {
-    const Charge &what = *entry.what;
-    if (entry.kind == RequestKind::selection) {
-        if (is_on_cells(what, odometer) && is_too_wide(entry))
-            return false;
-        stand_on_cells(spi, what, odometer, point);
-        *denial = cut(entry, *point, verdict);
-        return true;
-    }
-    const auto decide_now = what.step.is_step ? afford_step : decide;
-    *denial = decide_now(what, *point, verdict, cost);
-    if (*denial == privacy::Denial::none)
-        return true;
-    if (is_too_wide(entry))
-        return false;
-    *denial = look_into_cells(spi, what, *point, odometer, *cost, *denial, verdict);
-    if (*denial != privacy::Denial::none && what.grantee == nullptr) { // who is told the sums is told those of the touched cells
-        stand_on_cells(spi, what, odometer, point);
-        (void)decide_now(what, *point, verdict, cost);
-    }
-    return true;
 }
 
 // Core region.

@@ -33,13 +33,14 @@ const Basis *basis_of(const Charge &what, OpenOdometer *odometer);
 // Tells whether that is what the caller has seen: false when it has changed meanwhile or is not committed yet.
 bool agreed(const Basis &basis, const Charge &what);
 
-// Returns the sums as they stand now, with those of the cell that has most.
-Standpoint standpoint_of(const Basis *basis, const OpenOdometer &odometer);
-// Decides on a charge or a selection: leaves in *cost what it costs, or in *denial why it is denied. Of a selection the candidates that are
-// left, and its price, are in the verdict. False: its cells are too many to look into now (Outcome::unlooked).
-bool weigh(const border::Spi &spi, const Entry &entry, const OpenOdometer &odometer, Standpoint *point, Verdict *verdict,
-           privacy::Cost *cost, privacy::Denial *denial);
-// Says what a charge comes to that was weighed.
+// Chooses what is charged, which stays in *cost.
+privacy::Denial decide(const Charge &what, const Standpoint &point, Verdict *verdict, privacy::Cost *cost);
+// Decides on a step, whose price is given: only what table and role may pay is looked at.
+privacy::Denial afford_step(const Charge &what, const Standpoint &point, Verdict *verdict, privacy::Cost *cost);
+// Cuts the candidates of a selection by what the public account leaves. Returns why nothing is left, or `none`.
+privacy::Denial cut(const Entry &entry, const Standpoint &point, Verdict *verdict);
+
+// Says what a charge or a selection comes to, decided so.
 Price price_of(const Entry &entry, const Standpoint &point, const Verdict &verdict, privacy::Cost cost);
 
 } // namespace dp::catalog

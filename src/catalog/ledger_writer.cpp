@@ -11,6 +11,7 @@
 #include "catalog/ledger_epochs.hpp"
 #include "catalog/ledger_join.hpp"
 #include "catalog/ledger_rebuild.hpp"
+#include "catalog/ledger_weigh.hpp"
 #include "catalog/parameters.hpp"
 
 namespace dp::catalog {
@@ -320,7 +321,7 @@ bool try_items(Item *items, int n) {
     return over;
 }
 
-// Of another epoch, or other cells, than the odometer has, the lock has to be held to tell.
+// Another epoch than the odometer has, or other cells, only the lock can tell.
 void look_into_cells_of(const Spi &spi, Entry *entry) {
     const Charge &what = *entry->what;
     OpenOdometer odometer = {};

@@ -38,13 +38,11 @@ static int64 cell_at(const Cells &cells, double value) {
 
 static Bitmapset *cells_of_span(const Cells &cells, const Span &span) {
     const Partition &partition = *cells.partition;
-    if (!(span.low <= span.high))
+    const int64 end = partition.others() + cells.last();
+    if (!(span.low <= span.high) || (partition.period && cell_at(cells, span.low) > end))
         return nullptr;
-    const int64 first = cell_at(cells, span.low), last = cell_at(cells, span.high), end = partition.others() + cells.n - 1;
-    Bitmapset *found = first > end ? nullptr
-                                   : bms_add_range(nullptr, static_cast<int>(first - partition.others()),
-                                                   static_cast<int>(Min(last, end) - partition.others()));
-    return !partition.period && last > partition.last ? bms_add_member(found, 0) : found;
+    const auto place = [&](double value) { return static_cast<int>(Min(cell_at(cells, value), end) - partition.others()); };
+    return bms_add_range(nullptr, place(span.low), place(span.high));
 }
 
 // ---- evaluating ----------------------------------------------------------------------------------------------------
@@ -67,11 +65,6 @@ static int result_of(const Trial &trial, Datum value, bool isnull) {
 }
 
 // ---- rising expressions --------------------------------------------------------------------------------------------
-
-// The cells in their order: 0 is what lies before the first, and of numbers one more is what lies behind the last.
-static int last_place(const Cells &cells) {
-    return cells.partition->period ? cells.n - 1 : cells.n;
-}
 
 // Returns the first value at a place, less some. A value beyond the type's ends becomes the end.
 static Datum value_at(const Cells &cells, int place, int64 less) {
@@ -109,7 +102,7 @@ static bool find_first(const Cells &cells, const Trial &trial, bool of_last, int
 }
 
 static bool find_reach(const Cells &cells, const Trial &trial, Reach *reach) {
-    const int last = last_place(cells);
+    const int last = cells.last();
     int first_whole;
     const int end = cells.partition->period ? last + 1 : last; // what lies behind the last has the largest value
     if (!find_first(cells, trial, true, 0, end, &reach->first_in) ||
@@ -135,16 +128,13 @@ static bool try_reach(const Cells &cells, const Comparison &comparison, const Co
     return found;
 }
 
-static Bitmapset *cells_from_to(const Cells &cells, int first, int last) {
-    if (first > last)
-        return nullptr;
-    Bitmapset *found = bms_add_range(nullptr, first, Min(last, cells.n - 1));
-    return last == cells.n ? bms_add_member(found, 0) : found;
+static Bitmapset *cells_from_to(int first, int last) {
+    return first > last ? nullptr : bms_add_range(nullptr, first, last);
 }
 
 // Returns the cells with a value of which the comparison with one constant is true, or false. Null: nobody knows.
 static bool find_compared(const Cells &cells, const Comparison &comparison, const Const *constant, bool truth, Bitmapset **found) {
-    const int strategy = comparison.strategy, last = last_place(cells);
+    const int strategy = comparison.strategy, last = cells.last();
     const bool equals = strategy == BTEqualStrategyNumber, rises = strategy > BTEqualStrategyNumber;
     const bool from = strategy == BTGreaterEqualStrategyNumber || strategy == BTLessStrategyNumber; // the constant itself
     Reach at = {}, behind = {};
@@ -153,10 +143,10 @@ static bool find_compared(const Cells &cells, const Comparison &comparison, cons
         return false;
     const Reach &reach = from ? at : behind;
     if (equals)
-        *found = truth ? cells_from_to(cells, at.first_in, behind.last_out)
-                       : bms_join(cells_from_to(cells, 0, at.last_out), cells_from_to(cells, behind.first_in, last));
+        *found = truth ? cells_from_to(at.first_in, behind.last_out)
+                       : bms_join(cells_from_to(0, at.last_out), cells_from_to(behind.first_in, last));
     else
-        *found = rises == truth ? cells_from_to(cells, reach.first_in, last) : cells_from_to(cells, 0, reach.last_out);
+        *found = rises == truth ? cells_from_to(reach.first_in, last) : cells_from_to(0, reach.last_out);
     return true;
 }
 

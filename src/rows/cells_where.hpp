@@ -5,7 +5,8 @@
 
 namespace dp::rows {
 
-// Holds the cells as members of sets, from 0 (everything else) on.
+// Holds the cells as members of sets, from 0 (everything else) on. Of numbers, everything else lies on two sides, and is two members: 0 is
+// what lies before the first cell, with NULL, and n what lies behind the last one.
 struct Cells {
     const catalog::Partition *partition;
     Var *column;
@@ -14,7 +15,8 @@ struct Cells {
     Datum *values; // of a list, from its first cell on; null until somebody asks for them
     bool *nulls;
     double spent; // on evaluating atoms
-    Bitmapset *all() const { return bms_add_range(nullptr, 0, n - 1); }
+    int last() const { return partition->width > 0 ? n : n - 1; }
+    Bitmapset *all() const { return bms_add_range(nullptr, 0, last()); }
 };
 
 // Returns the cells with a value of which the condition may be true, or false. It is never too few.

@@ -150,8 +150,8 @@ static List *columns_of(const Question *question, const Partition &partition) {
     if (by_rows && (partition.place > 0 || question->settings->relation != partition.relation))
         refuse_state(psprintf("%s has a partition, and its units are others now", name),
                      psprintf("SELECT dp_unset_partition(%s);", quoted));
-    if (question->remote || catalog::is_on_other_nodes(question->settings->relation))
-        refuse_form(psprintf("%s has a partition, and rows on other servers", name),
+    if (catalog::is_on_other_nodes(question->settings->relation))
+        refuse_form(psprintf("%s has a partition, and Citus keeps rows of it on other nodes", name),
                     psprintf("SELECT dp_unset_partition(%s);", quoted));
     const AttrNumber column = partition.place > 0 ? InvalidAttrNumber : get_attnum(partition.relation, partition.column);
     List *columns = partition.place > 0            ? columns_of_unit(question, partition.place)
@@ -168,7 +168,9 @@ static List *columns_of(const Question *question, const Partition &partition) {
     return columns;
 }
 
-static catalog::Touched *ranges_of(const Cells &cells, const Bitmapset *found) {
+static catalog::Touched *ranges_of(const Cells &cells, Bitmapset *found) {
+    if (bms_is_member(cells.n, found))
+        found = bms_add_member(bms_del_member(found, cells.n), 0);
     auto *touched = zeroed<catalog::Touched>();
     touched->partition = cells.partition->version;
     touched->others = cells.partition->others();

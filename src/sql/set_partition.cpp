@@ -59,10 +59,17 @@ static void check_table(Oid relation, int place) {
     if (place == 0 && get_rel_relkind(relation) == RELKIND_RELATION && has_subclass(relation) &&
         find_inheritance_children(relation, NoLock) != NIL)
         refuse_form(psprintf("%s has inheritance children", table), "A trigger on it would not see their rows.");
-    if (catalog::has_foreign_table(find_all_inheritors(relation, AccessShareLock, nullptr)) ||
-        catalog::is_on_other_nodes(relation))
-        refuse_form(psprintf("other servers keep rows of %s", table),
-                    "A partition is of tables that this server keeps, in this version.");
+    if (catalog::is_on_other_nodes(relation))
+        refuse_form(psprintf("Citus keeps rows of %s on other nodes", table),
+                    "A partition is of tables whose rows this server keeps, or postgres_fdw reads.");
+}
+
+// The conjunct goes along to other servers, and the trigger stays here.
+static void warn_of_servers(const Partition &partition) {
+    if (partition.place == 0 && catalog::has_foreign_table(find_all_inheritors(partition.relation, AccessShareLock, nullptr)))
+        ereport(WARNING, (errmsg("other servers keep rows of %s, where no trigger refuses updates of %s",
+                                 qualified_name(partition.relation), quote_identifier(partition.column)),
+                          errhint("Refuse them there as well. A row that moves to another cell counts in both.")));
 }
 
 static void check_bound(const Visit &visit, Oid relation) {
@@ -319,6 +326,7 @@ DP_CALL(dp_set_partition) {
     store(visit, partition);
     visit.leave();
     tell_partition(partition, text_of_kept(partition, path, guarded));
+    warn_of_servers(partition);
     PG_RETURN_VOID();
 }
 

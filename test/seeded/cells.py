@@ -8,8 +8,8 @@ What must hold of each question (doc/formulas.md 5.9), whichever cell is empty:
   * the charge, its row in the ledger and the sums of cells are the same, and so are refusals;
   * if the cell is in none of the ranges that the ledger's row names, every byte of the reply is the same.
 
-Columns of rows that are not touched hold what would show: values of other sizes, NULL, texts of 300 kB. No statistics: a difference is a fault,
-whatever the seed.
+Columns of rows that are not touched hold what would show: values of other sizes, NULL, texts of 300 kB. Every second database reads by parallel
+plans, and the others by serial ones. No statistics: a difference is a fault, whatever the seed.
 """
 import argparse
 import json
@@ -18,6 +18,7 @@ import re
 import sys
 
 from shared import Connection, Server, Sessions, Tap
+from world import FORCED
 
 POLICIES = {
     "cells_laplace": "tau => 0.5",
@@ -31,7 +32,7 @@ MONTHS = 5  # that have begun
 YEARS = {-1: "years IS NULL OR years < 0 OR years >= 40", **{at: f"years >= {10 * at} AND years < {10 * at + 10}" for at in range(4)}}
 
 TABLE = """
-CREATE TABLE {0} (id integer, ward text, at {1}, years integer, v integer, x numeric, d text, note text);
+CREATE TABLE {0} (id integer, ward text, at {1}, years integer, v integer, x numeric, d text, note text) WITH (fillfactor = 10);
 INSERT INTO {0} SELECT i, (ARRAY['a', 'b', 'c', 'd', 'e', NULL])[1 + (i * 7) % 6],
   (date_trunc('month', now() AT TIME ZONE 'UTC') - ((i * 11) % 7 - 1) * interval '1 month' + (i % 28) * interval '1 day' + interval '13 hours')
   {2}, (i * 13) % 55 - 5, i % 23 - 9, (i % 31) / 4.0, (ARRAY['p', 'q', 'r', 's', NULL])[1 + (i * 3) % 5], 'n'
@@ -59,21 +60,32 @@ CREATE TABLE people (pid integer PRIMARY KEY, ward text, v integer, x numeric, d
 INSERT INTO people SELECT i, (ARRAY['a', 'b', 'c', 'd', 'e', NULL])[1 + (i * 7) % 6], i % 23 - 9, (i % 31) / 4.0, (ARRAY['p', 'q', 'r', 's', NULL])[1 + (i * 3) % 5], 'n' FROM generate_series(1, 120) i;
 CREATE TABLE stays (person integer REFERENCES people ON DELETE CASCADE, v integer, x numeric, d text, note text);
 INSERT INTO stays SELECT 1 + (i * 13) % 120, i % 23 - 9, (i % 31) / 4.0, (ARRAY['p', 'q', 'r', 's', NULL])[1 + i % 5], 'n' FROM generate_series(1, 600) i;
+CREATE TABLE notes (pid integer, month date, v integer, x numeric, d text, note text) WITH (fillfactor = 10);
+INSERT INTO notes SELECT pid, month, v + 1, x, d, note FROM visits WHERE id % 3 > 0;
+CREATE TABLE bills (pid integer REFERENCES people ON DELETE CASCADE, v integer, x numeric, d text, note text) WITH (fillfactor = 10);
+INSERT INTO bills SELECT 1 + (i * 7) % 120, i % 19 - 6, (i % 31) / 4.0, (ARRAY['p', 'q', 'r', 's', NULL])[1 + i % 5], 'n' FROM generate_series(1, 400) i;
 SELECT dp_protect('visits', 'visits_dp', unit => 'pid, month', max_rows => 3);
 SELECT dp_protect('samples', 'samples_dp', unit => 'visit -> visits (id)', max_rows => 4);
 SELECT dp_protect('people', 'people_dp', unit => 'pid');
 SELECT dp_protect('stays', 'stays_dp', unit => 'person -> people (pid)', max_rows => 4);
+SELECT dp_protect('notes', 'notes_dp', unit => 'pid, month', max_rows => 2), dp_protect('bills', 'bills_dp', unit => 'pid', max_rows => 3);
+SELECT dp_join_domains('notes', 'visits'), dp_join_domains('bills', 'people');
 SELECT dp_set_groups('people', 'ward', '{a,b,c,d}'), dp_set_groups(t, 'd', '{p,q,r,s}'), dp_set_bounds(t, 'v', -9, 13), dp_set_bounds(t, 'x', 0, 8)
-  FROM unnest('{visits,samples,people,stays}'::regclass[]) t;
+  FROM unnest('{visits,samples,people,stays,notes,bills}'::regclass[]) t;
 SELECT dp_set_odometer('people', epsilon_total => 100000, delta_total => 0.9), dp_set_odometer('visits', epsilon_total => 100000, delta_total => 0.9);
 """
 SOURCES = {  # FROM, and where v, x and d are
     "visits": (("visits_dp t", "month"), ("samples_dp t JOIN visits_dp o ON o.id = t.visit", "o.month"), ("visits_dp t JOIN visits_dp o ON o.pid = t.pid AND o.month = t.month", "o.month"),
                ("visits_dp t LEFT JOIN samples_dp o ON o.visit = t.id", "month"), ("samples_dp t", None),
-               ("visits_dp t LEFT JOIN visits_dp o ON o.pid = t.pid AND o.month = t.month AND o.v > 3", "o.month")),
+               ("visits_dp t LEFT JOIN visits_dp o ON o.pid = t.pid AND o.month = t.month AND o.v > 3", "o.month"),
+               ("notes_dp t", "month"), ("notes_dp t JOIN visits_dp o ON o.pid = t.pid AND o.month = t.month", "t.month")),
     "people": (("people_dp t", "ward"), ("stays_dp t JOIN people_dp o ON o.pid = t.person", "ward"), ("people_dp t LEFT JOIN stays_dp o ON o.person = t.pid", "ward"),
-               ("stays_dp t LEFT JOIN people_dp o ON o.pid = t.person", "ward"), ("stays_dp t", None), ("people_dp t JOIN people_dp o ON o.pid = t.pid", "o.ward")),
+               ("stays_dp t LEFT JOIN people_dp o ON o.pid = t.person", "ward"), ("stays_dp t", None), ("people_dp t JOIN people_dp o ON o.pid = t.pid", "o.ward"),
+               ("bills_dp t JOIN people_dp o ON o.pid = t.pid", "o.ward"), ("bills_dp t", None)),
 }
+# Whether a unit has some row elsewhere: of the joined domain, and of its own.
+EXISTING = {"visits": ("EXISTS (SELECT FROM notes_dp s WHERE s.pid = t.pid AND s.month = t.month AND s.v > {})",),
+            "people": ("EXISTS (SELECT FROM bills_dp s WHERE s.pid = t.pid AND s.v > {})", "t.pid IN (SELECT person FROM stays_dp WHERE v > {})")}
 COMMON = ("true", "v > 0", "note IS NOT NULL", "x BETWEEN 1 AND 5")
 OUTPUTS = ("count(*)", "sum(v), count(*)", "avg(x)", "count(DISTINCT d)", "percentile_disc(0.5) WITHIN GROUP (ORDER BY v)", "stddev(x)", "count(*) FILTER (WHERE v > 3), count(*)", "corr(v, x)")
 
@@ -96,7 +108,7 @@ def create():
             yield f"SELECT dp_grant('{table}_dp', '{policy}', {terms})"
     yield "SELECT dp_set_partition('wards', 'ward'), dp_set_partition('years', 'years', by => '10', since => '0', until => '39')"
     yield UNITS
-    for table in ("visits", "samples", "people", "stays"):
+    for table in ("visits", "samples", "people", "stays", "notes", "bills"):
         for policy, terms in POLICIES.items():
             if policy != "cells_selected":
                 yield f"SELECT dp_grant('{table}_dp', '{policy}', {terms})"
@@ -146,6 +158,8 @@ def ask_of_units(rng, table):
     if "JOIN" not in source and rng.random() < 0.25 and column:
         unit = "pid, month" if table == "visits" else "pid"
         return table, policy, f"SELECT count(*), sum(n) FROM (SELECT {unit}, count(*) n FROM {source} WHERE {condition} GROUP BY {unit}) u WHERE n > 1"
+    if source in ("visits_dp t", "people_dp t") and rng.random() < 0.4:
+        condition = f"({condition}) AND {rng.choice(('', 'NOT '))}{rng.choice(EXISTING[table]).format(rng.randint(-5, 9))}"
     key = rng.choice(("", "", "t.d", "t.note"))
     return table, policy, f"SELECT {key + ', ' if key else ''}{output} FROM {source} WHERE {condition}" + (f" GROUP BY {key} ORDER BY 1" if key else "")
 
@@ -165,6 +179,8 @@ def make_question(rng):
     where = " AND ".join(f"({condition})" for condition in conditions)
     if policy == "cells_laplace" and rng.random() < 0.3:
         return table, policy, f"SELECT * FROM dp_query($q$SELECT count(*) FROM {table}_dp WHERE {where}$q$, within => 0.2) o (n bigint)"
+    if rng.random() < 0.1 and policy != "cells_selected":
+        return table, policy, f"SELECT ward, d, {output} FROM {table}_dp WHERE {where} GROUP BY GROUPING SETS ((ward), (d), ()) ORDER BY 1, 2, 3"
     sql = f"SELECT {key + ', ' if key else ''}{output} FROM {table}_dp WHERE {where}" + (f" GROUP BY {key} ORDER BY 1" if key else "")
     return table, policy, sql
 
@@ -183,9 +199,10 @@ def make_databases():
         for at, (cell, condition) in enumerate(cells_of(table).items()):
             names[table, cell] = f"cells_{table}_{at}"
             postgres.must(f"CREATE DATABASE cells_{table}_{at} TEMPLATE cells_whole STRATEGY file_copy")
-            fill(f"cells_{table}_{at}", [f"DELETE FROM {table} WHERE {condition}"])
-    for name in names.values():
-        postgres.must(f"ALTER DATABASE {name} SET session_preload_libraries = 'dp_rdr'")
+            fill(f"cells_{table}_{at}", [f"DELETE FROM {one} WHERE {condition}" for one in ((table, "notes") if table == "visits" else (table,))])
+    for at, name in enumerate(names.values()):
+        for setting in ("session_preload_libraries = 'dp_rdr'", *(FORCED if at % 2 else ())):
+            postgres.must(f"ALTER DATABASE {name} SET {setting}")
     postgres.close()
     return {what: Database(name) for what, name in names.items()}
 

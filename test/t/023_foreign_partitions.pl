@@ -343,6 +343,28 @@ is(ask($node, 'postgres', q{SELECT flag, round(n, -2) FROM dp_query('SELECT flag
 	"f|1000\nt|1000\n|1000", 'NULL is a group where a partition is foreign');
 psql_as($node, 'postgres', 'controller', 'DROP TABLE flags CASCADE');
 
+# ---- cells with totals of their own: the shards are told which are asked for ----
+
+sent();
+for my $cells ([ q{'city'}, q{city IN ('Oslo', 'Rome')}, 'Oslo, Rome' ], [ q{'city'}, q{city <> 'Oslo'}, q{others, Pisa .. Turin} ],
+	[ q{'pay', by => '500', since => '0', until => '3999'}, 'pay BETWEEN 100 AND 1200', '0 to 499 .. 1000 to 1499' ],
+	[ q{'seen', by => 'month', since => '2026-02-01'}, q{seen >= '2026-03-01 00:00+00' AND seen < '2026-05-01 00:00+00'}, '2026-03 .. 2026-04' ])
+{
+	my ($call, $condition, $touched) = @$cells;
+	my (undef, undef, $warning) = $node->psql('postgres', "SELECT dp_set_partition('people', $call)", extra_params => [ '-U', 'controller' ]);
+	like($warning, qr/WARNING:  other servers keep rows of public.people, where no trigger/, 'no trigger is on other servers');
+	same_answer("cells by $call: $condition", 'analyst', "SELECT count(*), sum(pay) FROM TABLE WHERE $condition", 'n bigint, s bigint', 5000);
+	is($node->safe_psql('postgres', q{SELECT parameters -> 'cells' ->> 'names' FROM dp_rdr.ledger_row WHERE relation = 'public.people' ORDER BY id DESC LIMIT 1}),
+		$touched, 'what was charged');
+}
+# Nobody who is dated ahead is read, there and here.
+my $near = ask($node, 'postgres', q{SELECT n FROM dp_query('SELECT count(*) FROM people_dp') AS (n bigint)});
+my $begun = $node->safe_psql('postgres', q{SELECT count(*) FROM whole WHERE seen < date_trunc('month', now() AT TIME ZONE 'UTC' + interval '1 month') AT TIME ZONE 'UTC'});
+cmp_ok(abs($near - $begun), '<', 8, 'months that have begun, of all shards');
+ok(verified($node, 'postgres', 'people'), 'the ledger is whole');
+psql_as($node, 'postgres', 'controller', q{SELECT dp_unset_partition('people')});
+sent();
+
 # ---- the other way round: another server asks a restricted view of ours, and its estimates are ours ----
 
 my ($here, $door) = ($node->host, $node->port);
