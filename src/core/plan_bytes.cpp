@@ -46,8 +46,11 @@ struct Encoder {
     void put(const Exists &exists) {
         put_all(exists.first, exists.count, exists.is_value, exists.negated, exists.condition, exists.unless);
     }
+    void put(const Order &order) { put_all(order.by, order.descending, order.nulls_first); }
+    void put(const Over &over) { put_all(over.arguments, over.partition, over.order); }
     void put(const Aggregate &aggregate) {
-        put_all(aggregate.function, aggregate.collation, aggregate.distinct, aggregate.argument, aggregate.filter);
+        put_all(aggregate.function, aggregate.collation, aggregate.distinct, aggregate.argument, aggregate.filter,
+                aggregate.over);
     }
     void put(const PerPerson &rows) { put_all(rows.person, rows.carried, rows.aggregates, rows.where, rows.keys); }
     void put(const Plan &plan) {

@@ -234,9 +234,25 @@ struct Printer {
     }
 
     std::string printed_aggregate(const Aggregate &aggregate) {
-        return words.printed(aggregate.function) + (aggregate.distinct ? "(DISTINCT " : "(") +
-               (aggregate.argument.empty() ? "*" : printed_expression(aggregate.argument)) + ")" +
-               printed_filter(aggregate.filter);
+        const bool rows = !aggregate.over || aggregate.function.name == "count"; // row_number() takes none
+        std::string arguments = !aggregate.argument.empty() ? printed_expression(aggregate.argument) : rows ? "*" : "";
+        if (aggregate.over)
+            for (const Expression &argument : aggregate.over->arguments)
+                arguments += ", " + printed_expression(argument);
+        return words.printed(aggregate.function) + (aggregate.distinct ? "(DISTINCT " : "(") + arguments + ")" +
+               printed_filter(aggregate.filter) + (aggregate.over ? printed_over(*aggregate.over) : "");
+    }
+
+    std::string printed_over(const Over &over) {
+        std::vector<std::string> partition, order;
+        for (const Column &column : plan.per_person->person)
+            partition.push_back(printed_column(column.source, column.name));
+        for (const Expression &key : over.partition)
+            partition.push_back(printed_expression(key));
+        for (const Order &key : over.order)
+            order.push_back(printed_expression(key.by) + (key.descending ? " DESC" : "") +
+                            (key.descending == key.nulls_first ? "" : key.nulls_first ? " NULLS FIRST" : " NULLS LAST"));
+        return " OVER (PARTITION BY " + list_of(partition) + (order.empty() ? "" : " ORDER BY " + list_of(order)) + ")";
     }
 
     std::string printed_people() {
@@ -252,6 +268,9 @@ struct Printer {
                 add_key(printed_column(column.source, column.name));
         for (const Expression &key : plan.per_person->keys)
             add_key(printed_expression(key));
+        const std::vector<Aggregate> &aggregates = plan.per_person->aggregates;
+        if (!aggregates.empty() && aggregates.front().over)
+            return "SELECT " + list_of(outputs) + printed_from() + printed_where();
         return "SELECT " + list_of(outputs) + printed_from() + printed_where() + " GROUP BY " + list_of(keys) +
                (plan.per_person->where.empty() ? "" : " HAVING " + printed_expression(plan.per_person->where));
     }

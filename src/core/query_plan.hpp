@@ -1,8 +1,7 @@
 // A checked question as data: which rows are read, how they are grouped, and which measures are taken of them. It needs no server: what
 // users own is named, constants are texts of their types, and expressions are in postfix order, so no node is shared.
 //
-// Two plans are equal if their bytes are. A later version adds fields behind those of a record: sub-SELECTs with one row for each
-// person as sources, windows over a person's rows, a condition on cells.
+// Two plans are equal if their bytes are. A later version adds fields behind those of a record.
 #pragma once
 
 #include <cstdint>
@@ -101,16 +100,29 @@ struct Exists {
     Expression unless; // of a condition: it holds where this does as well
 };
 
-// An aggregate of one person's rows.
+struct Order {
+    Expression by;
+    bool descending = false, nulls_first = false;
+};
+
+// Where rows of a person are kept: the window of a function, and what it takes beside its first argument.
+struct Over {
+    std::vector<Expression> arguments;
+    std::vector<Expression> partition; // beside what names a person, in the order of their bytes
+    std::vector<Order> order;
+};
+
+// An aggregate of one person's rows, or a function over a window of these.
 struct Aggregate {
     Name function;
     Name collation;
     bool distinct = false;
     Expression argument; // none: rows
     Expression filter;
+    std::optional<Over> over;
 };
 
-// One row for each person between FROM and the measures.
+// One row for each person between FROM and the measures; or each of a person's rows, where the aggregates are over windows.
 struct PerPerson {
     std::vector<Column> person;  // what names a person
     std::vector<Column> carried; // columns with one value for a person, in the order of their bytes

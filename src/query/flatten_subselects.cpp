@@ -12,20 +12,11 @@
 #include "query/make.hpp"
 #include "query/hints.hpp"
 #include "query/passed_rows.hpp"
+#include "query/windows.hpp"
 
 namespace dp::query {
 
 // ---- what stands between -------------------------------------------------------------------------------------------
-
-void refuse_window(const Query *query, ParseState *source) {
-    int location = -1;
-    border::any(reinterpret_cast<Node *>(query->targetList), [&](Node *node) {
-        location = IsA(node, WindowFunc) ? castNode(WindowFunc, node)->location : location;
-        return IsA(node, WindowFunc);
-    });
-    refuse_part("a window function over rows", "Aggregate with GROUP BY: window functions may be used over the answer.",
-                source, location);
-}
 
 static int first_location(const List *clauses, List *targets) {
     return exprLocation(get_sortgroupclause_expr(linitial_node(SortGroupClause, clauses), targets));
@@ -310,7 +301,7 @@ static From fold_item(const RangeTblRef *ref, bool nullable, void *context) {
     }
     const Level below = query_of(entry, level);
     const bool grouped = below.query != nullptr && aggregates(below.query);
-    const bool has_people = grouped && reads_rows(&below) && has_rows_of_units(&below);
+    const bool has_people = below.query != nullptr && reads_rows(&below) && has_rows_of_units(&below);
     if (!has_people && is_passed(fold, entry))
         return fold_passed(fold, ref->rtindex);
     CommonTableExpr *cte = entry->rtekind == RTE_CTE ? find_cte(entry, level, &owner) : nullptr;
@@ -483,6 +474,8 @@ static Folded fold_at(const Level *level, const Level *answer, const Fold *aroun
     Node *targets = with_own_values(reinterpret_cast<Node *>(query->targetList), level, answer);
     query->targetList = reinterpret_cast<List *>(targets);
     query->havingQual = with_own_values(query->havingQual, level, answer);
+    if (keeps_rows(query))
+        (void)fold_sub_selects(targets, &folded);
     fold_tests(query, &folded);
     query->targetList = reinterpret_cast<List *>(on_facades(targets, level, &folded, source, &query->hasSubLinks));
     query->havingQual = on_facades(query->havingQual, level, &folded, source, &query->hasSubLinks);

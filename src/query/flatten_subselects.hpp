@@ -43,7 +43,4 @@ void check_opened(Node *node, int index, List *columns, ParseState *source);
 // leaves that out.
 void refuse_outer(Query *leaf, ParseState *source);
 
-// 0A000: a window function over the rows of a facade.
-void refuse_window(const Query *query, ParseState *source);
-
 } // namespace dp::query

@@ -9,6 +9,7 @@
 #include "catalog/public_table.hpp"
 #include "catalog/settings.hpp"
 #include "query/hints.hpp"
+#include "query/levels.hpp"
 #include "query/limits.hpp"
 #include "query/leaf_rows.hpp"
 #include "query/make.hpp"
@@ -160,10 +161,10 @@ struct Reading {
                 reading->source, -1);
 }
 
-// Tells a sub-SELECT that aggregates.
+// Tells a sub-SELECT that aggregates, or has windows.
 static bool is_people(const RangeTblEntry *entry) {
     return entry->rtekind == RTE_SUBQUERY && !entry->lateral &&
-           (entry->subquery->hasAggs || entry->subquery->groupClause != NIL || entry->subquery->groupingSets != NIL);
+           (aggregates(entry->subquery) || entry->subquery->hasWindowFuncs);
 }
 
 static From read_item(const RangeTblRef *ref, bool nullable, void *context) {

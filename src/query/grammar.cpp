@@ -254,9 +254,9 @@ void check_conditions(const Leaf *leaf, ParseState *source) {
         check_condition(leaf->per_unit->where, source);
 }
 
-// Checks that a key's type has an order: groups are matched and sorted by its default btree operators. For an expression, where
-// the analyst chose the type, they must be total; rows/groups refuses those of a column that are not compiled.
-static void check_key_type(Node *key, ParseState *source) {
+// For an expression, where the analyst chose the type, its operators must be total; rows/groups refuses those of a column that are not
+// compiled.
+void check_key_type(Node *key, ParseState *source) {
     Oid type = exprType(key);
     Oid compare = lookup_type_cache(type, TYPECACHE_EQ_OPR | TYPECACHE_LT_OPR | TYPECACHE_CMP_PROC)->cmp_proc;
     bool fine = IsA(key, Var) ? OidIsValid(compare) : OidIsValid(compare) && find_total(compare) != nullptr;

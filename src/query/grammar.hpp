@@ -14,6 +14,8 @@ Leaf *check_leaf(const Query *written, ParseState *source);
 
 // Reads FROM and WHERE. Expressions over joins' columns become such over columns of the sources. of_unit: of a sub-SELECT with rows of units.
 void open_from(Leaf *leaf, Query *query, bool of_unit, ParseState *source);
+// Checks that a key's type has an order: groups are matched and sorted by its default btree operators.
+void check_key_type(Node *key, ParseState *source);
 // Makes a key of an expression over the sources.
 Key key_of(const Leaf *leaf, Node *expression, SortGroupClause *clause);
 // Checks the conditions of FROM, WHERE and sub-SELECTs, and of HAVING.

@@ -110,8 +110,17 @@ struct SemiJoin {
 // A sub-SELECT with rows of units (query/per_unit) aggregates these columns: a varno that no entry of a range table has.
 constexpr int unit_varno = 2 * max_sources;
 
+// A window of a level that keeps its rows (query/windows). Its partition holds the unit's columns.
+struct Window {
+    List *partition; // Node *: over the sources, what it holds beside these; distinct
+    List *order;     // Node *: likewise, by which its rows are numbered; NIL for functions that see the whole partition
+    List *clauses;   // SortGroupClause *: of each of them, how
+    bool numbered;   // a function depends on the order, which ends with all columns that the level reads
+};
+
 struct PerUnit {
-    List *columns; // Aggref *: over the sources; distinct
+    List *columns; // Aggref *, or WindowFunc * whose winref is the place of its window: over the sources; distinct
+    List *windows; // Window *: of a level that keeps its rows; NIL: it is grouped
     List *keys;    // Node *: over the sources, what it is grouped by beside the unit's columns
     List *carried; // Var *: columns of the sources that stand above it as they are; distinct
     Node *where;   // which units there are: over these, or null

@@ -90,6 +90,8 @@ Query *people_query(const Query *level, const Folded *folded, const List *names)
     leaf->targetList = static_cast<List *>(copyObject(level->targetList));
     leaf->groupClause = static_cast<List *>(copyObject(level->groupClause));
     leaf->havingQual = static_cast<Node *>(copyObject(level->havingQual));
+    leaf->hasWindowFuncs = level->hasWindowFuncs;
+    leaf->windowClause = static_cast<List *>(copyObject(level->windowClause));
     List *taken = NIL;
     ListCell *cell;
     foreach (cell, leaf->targetList) {

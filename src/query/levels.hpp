@@ -22,7 +22,7 @@ CommonTableExpr *find_cte(const RangeTblEntry *entry, const Level *level, const 
 // The query behind an entry that is a sub-SELECT, a view or a CTE, at its level; null query: none, or one that changes data.
 Level query_of(const RangeTblEntry *entry, const Level *level);
 
-// Whether a level groups by the columns of the unit, whatever else it groups by (query/per_unit).
+// Whether a level groups by the columns of the unit, whatever else it groups by (query/per_unit), or keeps the rows of units.
 bool has_rows_of_units(const Level *level);
 
 // Does a SELECT level have rows of a facade in its FROM, or hand them on in a set operation.

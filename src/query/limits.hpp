@@ -18,6 +18,7 @@ constexpr int max_columns = 1600; // of any internal statement; a record of Post
 constexpr int max_compared = 100; // equalities of EXISTS as a value
 
 constexpr int max_people = 32; // sub-SELECTs with rows of units, at all depths of a leaf, each as often as it is named
+constexpr int max_windows = 16; // over the rows of a unit, likewise: the rows are sorted for each, and may all be kept
 constexpr int max_depth = 64;  // queries, one below the other, down to a restricted view
 
 constexpr int max_public_columns = 100; // of variable length: up to a megabyte each is carried by a joined row
@@ -30,7 +31,7 @@ void check_unit_columns(
     int columns);                 // aggregates and what is carried, distinct, below a leaf over one row for each unit
 void check_sources(int sources);  // of a leaf
 void check_people(int people);
-// Checks how many a leaf has, before it is copied and read.
+// Checks how many a leaf has, and how many windows, before it is copied and read.
 void check_people(Query *leaf);
 void check_depth(int depth);
 void check_compared(int columns); // of EXISTS as a value, by which its rows are found

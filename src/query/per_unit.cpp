@@ -1,6 +1,7 @@
-// Sub-SELECTs with rows of units, as sources of a leaf (formulas.md, 9.12):
+// Sub-SELECTs with rows of units, as sources of a leaf (formulas.md, 9.12 and 9.18):
 //
 //   SELECT avg(n) FROM (SELECT patient_id, count(*) AS n FROM visits_dp GROUP BY patient_id) t
+//   SELECT avg(seen - before) FROM (SELECT seen, lag(seen) OVER (PARTITION BY patient_id ORDER BY seen) AS before FROM visits_dp) t
 //
 // Each is a leaf of its own, whose keys are its columns, and has no measures. Above it, it is a table of the domain.
 #include "border/each.hpp"
@@ -17,6 +18,7 @@
 #include "query/condition.hpp"
 #include "query/grammar.hpp"
 #include "query/asked_limits.hpp"
+#include "query/windows.hpp"
 
 namespace dp::query {
 
@@ -63,10 +65,10 @@ static Column find_column(const Level *level, Node *node) {
     return OidIsValid(view) ? Column{entry, view, var->varattno} : find_below(level, entry, var->varattno);
 }
 
-// Returns the group keys of a level that are columns of one facade.
-static List *keys_of_entry(const Level *level, const RangeTblEntry *entry) {
+// Returns the keys of a level that are columns of one facade.
+static List *keys_of_entry(const Level *level, const List *keys, const RangeTblEntry *entry) {
     List *columns = NIL;
-    for (auto *item : border::each<SortGroupClause>(level->query->groupClause)) {
+    for (auto *item : border::each<SortGroupClause>(keys)) {
         const Column column = find_column(level, get_sortgroupclause_expr(item, level->query->targetList));
         if (column.entry == entry)
             columns = list_append_unique_int(columns, column.attno);
@@ -79,14 +81,14 @@ static bool covers_unit(Oid view, const List *columns) {
     return of_unit != NIL && list_difference_int(of_unit, columns) == NIL;
 }
 
-// Whether the columns of the unit of one facade are among the keys of a level.
-static bool groups_by_unit(const Level *level) {
+// Whether the columns of the unit of one facade are among the keys of a level, or of a window in it.
+static bool has_unit_among(const Level *level, const List *keys) {
     List *seen = NIL;
-    for (auto *item : border::each<SortGroupClause>(level->query->groupClause)) {
+    for (auto *item : border::each<SortGroupClause>(keys)) {
         const Column column = find_column(level, get_sortgroupclause_expr(item, level->query->targetList));
         if (column.entry == nullptr || list_member_ptr(seen, column.entry))
             continue;
-        if (covers_unit(column.view, keys_of_entry(level, column.entry)))
+        if (covers_unit(column.view, keys_of_entry(level, keys, column.entry)))
             return true;
         seen = lappend(seen, const_cast<RangeTblEntry *>(column.entry));
     }
@@ -95,13 +97,19 @@ static bool groups_by_unit(const Level *level) {
 
 bool has_rows_of_units(const Level *level) {
     const Query *query = level->query;
+    if (query->commandType == CMD_SELECT && keeps_rows(query)) {
+        for (auto *window : border::each<const WindowClause>(query->windowClause))
+            if (!has_unit_among(level, window->partitionClause))
+                return false;
+        return true;
+    }
     if (query->commandType != CMD_SELECT || query->groupClause == NIL || query->groupingSets != NIL)
         return false;
     Query own = *query; // all that stands below is looked at where it is: copies at each level would add up
     own.rtable = list_copy(own.rtable);
     border::flatten_grouping(&own);
     const Level flat = {&own, level->outer};
-    return groups_by_unit(&flat);
+    return has_unit_among(&flat, own.groupClause);
 }
 
 void refuse_outer(Query *leaf, ParseState *source) {
@@ -118,14 +126,20 @@ void refuse_outer(Query *leaf, ParseState *source) {
 // ---- of a leaf -----------------------------------------------------------------------------------------------------
 
 void check_per_unit(const Query *below, ParseState *source) {
-    constexpr char above[] = "Write it above the sub-SELECT with one row for each person.";
+    constexpr char above[] = "Write it above the sub-SELECT with rows of one person.";
     refuse_if(below->setOperations != nullptr, "UNION, INTERSECT or EXCEPT", above, source, -1);
-    if (below->hasWindowFuncs)
+    if (below->hasWindowFuncs && !keeps_rows(below))
         refuse_window(below, source);
     refuse_if(below->hasTargetSRFs, "a set-returning function", above, source, -1);
     refuse_if(below->groupingSets != NIL, "GROUPING SETS, ROLLUP or CUBE", sets_remedy, source, -1);
-    refuse_if(below->distinctClause != NIL, "DISTINCT", "Leave it out: there is one row for each person.", source, -1);
-    refuse_if(is_cut(below), "LIMIT or OFFSET", "Filter by HAVING.", source, -1);
+    refuse_if(below->distinctClause != NIL, "DISTINCT",
+              keeps_rows(below) ? "Write it above the sub-SELECT, as GROUP BY the person and what shall be different."
+                                : "Leave it out: there is one row for each person.",
+              source, -1);
+    refuse_if(is_cut(below), "LIMIT or OFFSET",
+              keeps_rows(below) ? "Number the rows by row_number() AS n, and filter above: WHERE n <= 3."
+                                : "Filter by HAVING.",
+              source, -1);
     refuse_if(below->rowMarks != NIL, "FOR UPDATE or FOR SHARE", "Leave it out.", source, -1);
 }
 
@@ -134,11 +148,11 @@ static const Var *plain_column(Node *node) {
     return IsA(node, Var) && castNode(Var, node)->varattno > 0 ? castNode(Var, node) : nullptr;
 }
 
-static List *keys_of(const Query *below) {
-    List *keys = NIL;
-    for (auto *clause : border::each<SortGroupClause>(below->groupClause))
-        keys = lappend(keys, get_sortgroupclause_expr(clause, below->targetList));
-    return keys;
+static List *expressions_of(const List *clauses, const Query *below) {
+    List *expressions = NIL;
+    for (auto *clause : border::each<SortGroupClause>(clauses))
+        expressions = lappend(expressions, get_sortgroupclause_expr(clause, below->targetList));
+    return expressions;
 }
 
 // The columns of the unit of a source, as column_number, where all of them are among these; else NIL.
@@ -160,36 +174,87 @@ static const List *unit_of_column(const Leaf *leaf, const Var *column) {
 
 // The units of sources that are all there, in leaf->counted: that they still are units is looked at with the question. In all rows of
 // one these columns are the same, whichever source they are of: joined rows are of one unit.
-static void find_units(Leaf *leaf, const List *keys, ParseState *source) {
+static void find_units(Leaf *leaf, const List *keys, const Query *below, ParseState *source) {
     List *columns = NIL;
     for (auto *part : border::each<Node>(keys))
         if (const Var *column = plain_column(part))
             columns = list_append_unique_int(columns, column_number(column));
-    bool nullable = false;
+    bool found = false, nullable = false;
     for (int i = 0; i < leaf->njoined; i++) {
         List *unit = unit_of_source(leaf->sources[i], columns);
         if (unit != NIL && !leaf->sources[i].nullable)
             leaf->counted = list_append_unique(leaf->counted, unit);
+        found = found || (unit != NIL && !leaf->sources[i].nullable);
         nullable = nullable || (unit != NIL && leaf->sources[i].nullable);
     }
-    if (leaf->counted == NIL && nullable)
-        refuse_part("GROUP BY the columns that name a person on the nullable side of an outer join",
-                    "Group by the same columns of the side that is kept.", source, -1);
-    if (leaf->counted == NIL)
+    if (!found && nullable)
+        refuse_part(psprintf("%s the columns that name a person on the nullable side of an outer join",
+                             keeps_rows(below) ? "PARTITION BY" : "GROUP BY"),
+                    "Take the same columns of the side that is kept.", source, -1);
+    if (!found && keeps_rows(below))
+        refuse_window(below, source);
+    if (!found)
         refuse_part("an aggregation below another one", "Group it by the columns that name a person.", source, -1);
 }
 
-// Reads the group keys beside the unit. All columns in them have one value for a unit (rows/unit_rows), so it has one group.
-static void read_keys(Leaf *leaf, const Query *below, ParseState *source) {
-    const List *keys = keys_of(below);
-    find_units(leaf, keys, source);
+// Returns keys that are no columns of the unit.
+static List *without_unit(const Leaf *leaf, const List *keys) {
+    List *others = NIL;
     for (auto *key : border::each<Node>(keys)) {
         const Var *column = plain_column(key);
-        if (column != nullptr && unit_of_column(leaf, column) != NIL)
-            continue;
-        check_condition(key, source);
-        leaf->per_unit->keys = lappend(leaf->per_unit->keys, key);
+        if (column == nullptr || unit_of_column(leaf, column) == NIL)
+            others = lappend(others, copied(key));
     }
+    return others;
+}
+
+// Reads the group keys beside the unit.
+static void read_keys(Leaf *leaf, const Query *below, ParseState *source) {
+    const List *keys = expressions_of(below->groupClause, below);
+    find_units(leaf, keys, below, source);
+    leaf->per_unit->keys = without_unit(leaf, keys);
+    check_condition(reinterpret_cast<Node *>(leaf->per_unit->keys), source);
+}
+
+// ---- its windows ---------------------------------------------------------------------------------------------------
+
+// By the default order of its type: another one may be somebody's.
+static void check_order(const SortGroupClause *clause, Node *expression, ParseState *source) {
+    Oid family, type;
+    int16 strategy;
+    check_key_type(expression, source);
+    const bool known = get_ordering_op_properties(clause->sortop, &family, &type, &strategy);
+    refuse_if(!known || family != lookup_type_cache(exprType(expression), TYPECACHE_BTREE_OPFAMILY)->btree_opf,
+              "ORDER BY ... USING", "Write ASC or DESC.", source, exprLocation(expression));
+}
+
+// Returns the place of the window that a call needs. Of a whole partition its order says nothing.
+static Index place_of_window(Leaf *leaf, const Query *below, const WindowFunc *call, ParseState *source) {
+    const WindowClause *clause = window_of(below, call);
+    check_window(call, clause, source);
+    Window made = {without_unit(leaf, expressions_of(clause->partitionClause, below)), NIL, NIL, !call->winagg};
+    for (auto *key : border::each<Node>(made.partition))
+        check_key_type(key, source);
+    ListCell *cell;
+    foreach (cell, made.numbered ? clause->orderClause : NIL) {
+        auto *order = copyObject(lfirst_node(SortGroupClause, cell));
+        Node *expression = get_sortgroupclause_expr(order, below->targetList);
+        check_order(order, expression, source);
+        order->tleSortGroupRef = 0;
+        made.order = lappend(made.order, copied(expression));
+        made.clauses = lappend(made.clauses, order);
+    }
+    check_condition(reinterpret_cast<Node *>(list_concat_copy(made.partition, made.order)), source);
+    foreach (cell, leaf->per_unit->windows) {
+        const auto *known = static_cast<const Window *>(lfirst(cell));
+        if (known->numbered == made.numbered && equal(known->partition, made.partition) &&
+            equal(known->order, made.order) && equal(known->clauses, made.clauses))
+            return foreach_current_index(cell) + 1;
+    }
+    auto *window = static_cast<Window *>(palloc(sizeof(Window)));
+    *window = made;
+    leaf->per_unit->windows = lappend(leaf->per_unit->windows, window);
+    return list_length(leaf->per_unit->windows);
 }
 
 // ---- its aggregates ------------------------------------------------------------------------------------------------
@@ -238,16 +303,21 @@ static void check_call(const Aggref *call, ParseState *source) {
 
 // ---- its columns ---------------------------------------------------------------------------------------------
 
-// An aggregate becomes a column; what it is grouped by stays one.
-static Node *as_columns(const Node *expression, PerUnit *rows, ParseState *source) {
+// An aggregate becomes a column, or what is seen through a window; what it is grouped by stays one.
+static Node *as_columns(const Node *expression, Leaf *leaf, const Query *below, ParseState *source) {
+    PerUnit *rows = leaf->per_unit;
     return border::change(copied(expression), [=](Node *node, Index) -> Node * {
         if (IsA(node, Var)) {
             (void)place_in(&rows->carried, node);
             return node;
         }
-        if (!IsA(node, Aggref))
+        if (!IsA(node, Aggref) && !IsA(node, WindowFunc))
             return IsA(node, Query) ? node : nullptr;
-        check_call(castNode(Aggref, node), source);
+        auto *over = IsA(node, WindowFunc) ? castNode(WindowFunc, node) : nullptr;
+        if (over != nullptr)
+            over->winref = place_of_window(leaf, below, over, source);
+        if (over == nullptr || over->winagg)
+            check_call(over == nullptr ? castNode(Aggref, node) : call_of(over), source);
         Var *column = column_showing(unit_varno, place_in(&rows->columns, node), node);
         column->location = exprLocation(node);
         return reinterpret_cast<Node *>(column);
@@ -274,15 +344,19 @@ Leaf *read_people(Query *below, ParseState *source) {
     auto *leaf = static_cast<Leaf *>(palloc0(sizeof(Leaf)));
     border::flatten_grouping(below);
     check_per_unit(below, source);
-    open_from(leaf, below, true, source);
+    open_from(leaf, below, !keeps_rows(below), source);
+    ListCell *cell;
     leaf->per_unit = static_cast<PerUnit *>(palloc0(sizeof(PerUnit)));
-    read_keys(leaf, below, source);
+    if (!keeps_rows(below))
+        read_keys(leaf, below, source);
+    foreach (cell, below->windowClause)
+        find_units(leaf, expressions_of(lfirst_node(WindowClause, cell)->partitionClause, below), below, source);
     leaf->keys = static_cast<Key *>(palloc0(sizeof(Key) * (list_length(below->targetList) + 1)));
     for (auto *target : border::each<TargetEntry>(below->targetList))
         if (!target->resjunk)
             leaf->keys[leaf->nkeys++] =
-                column_key(leaf, as_columns(reinterpret_cast<Node *>(target->expr), leaf->per_unit, source), source);
-    leaf->per_unit->where = as_columns(below->havingQual, leaf->per_unit, source);
+                column_key(leaf, as_columns(reinterpret_cast<Node *>(target->expr), leaf, below, source), source);
+    leaf->per_unit->where = as_columns(below->havingQual, leaf, below, source);
     check_unit_columns(list_length(leaf->per_unit->columns) + list_length(leaf->per_unit->carried));
     check_conditions(leaf, source);
     for (int i = 0; i < list_length(static_cast<const List *>(linitial(leaf->counted))); i++)

@@ -78,6 +78,10 @@ void fold_leaf(query::Leaf *leaf, ParamListInfo parameters) {
     if (leaf->per_unit != nullptr) {
         fold_all(leaf->per_unit->columns, parameters);
         fold_all(leaf->per_unit->keys, parameters);
+        for (auto *window : border::each<const query::Window>(leaf->per_unit->windows)) {
+            fold_all(window->partition, parameters);
+            fold_all(window->order, parameters);
+        }
         fold(&leaf->per_unit->where, parameters);
     }
     for (int i = 0; i < leaf->nkeys; i++)

@@ -202,7 +202,7 @@ Units *joined_units(const Question *question, const catalog::Reading *reading) {
         linked[i].relation = source.relation;
         linked[i].path = source.settings == nullptr ? nullptr : source.settings->unit;
         linked[i].name = name_of_source(question, source);
-        linked[i].key = source.people == nullptr ? NIL : key_of_people(source.people);
+        linked[i].key = source.people == nullptr ? NIL : key_of_people(source);
         linked[i].entry = rt_fetch(source.source->varno, leaf->query->rtable);
         linked[i].multiplicity = reading == nullptr && source.source->rows == nullptr ? nullptr : count_equal;
         linked[i].context = counts;
@@ -296,7 +296,11 @@ static int count_computed(const Question *question) {
     for (int i = 0; i < question->leaf->nkeys; i++)
         n += IsA(question->keys[i], Var) ? 0 : 1;
     const PerUnit *own = question->per_unit;
-    return own == nullptr ? n : n + list_length(own->columns) + list_length(own->carried) + list_length(own->grouped);
+    for (auto *window : border::each<const query::Window>(own == nullptr ? NIL : own->windows))
+        n += list_length(window->partition) + list_length(window->order);
+    return own == nullptr ? n
+                          : n + list_length(own->columns) + list_length(own->carried) + list_length(own->grouped) +
+                                list_length(own->read);
 }
 
 // A row that is sorted, or put into a file, has as many columns as PostgreSQL's records at most, and is made where a row is found: the joins

@@ -8,8 +8,9 @@ static Oid order_of(Node *value) {
     return lookup_type_cache(exprType(value), TYPECACHE_BTREE_OPFAMILY)->btree_opf;
 }
 
-// Returns the path of the table that it is: by the columns of the unit that it shows, under the names that they have there.
-static catalog::UnitPath *path_of_people(const Question *people) {
+// Returns the path of the table that it is: by the columns of the unit that it shows, under the names that they have there. most: of a
+// unit's rows so many meet the conditions above it.
+static catalog::UnitPath *path_of_people(const Question *people, int most) {
     auto *path = array_of<catalog::UnitPath>(1);
     *path = *people->units->path;
     path->relation = InvalidOid;
@@ -22,8 +23,8 @@ static catalog::UnitPath *path_of_people(const Question *people) {
             elog(ERROR, "a column of a sub-SELECT is taken for one of the unit");
         path->columns[i] = static_cast<AttrNumber>(column);
     }
-    path->keyed = people->per_unit->grouped == NIL;
-    path->max_rows = path->keyed ? 1 : people->per_unit->max_rows;
+    path->keyed = people->per_unit->one_row || most == 1;
+    path->max_rows = path->keyed ? 1 : most;
     path->max_groups = path->max_rows_per_group = 0;
     return path;
 }
@@ -38,7 +39,7 @@ void open_people(const catalog::Reading &reading, Question *question, int number
     source->people = people;
     source->settings = array_of<catalog::Settings>(1);
     *source->settings = *people->settings;
-    source->settings->unit = path_of_people(people);
+    source->settings->unit = path_of_people(people, most_numbered(question, *source, parameters));
     source->settings->filter = nullptr;
     source->settings->partition = nullptr;
 }

@@ -2,6 +2,10 @@
 //
 //   SELECT columns.., unit..
 //   FROM (SELECT aggregates.., only_value(carried).., keys.., unit.. FROM tables WHERE .. AND links GROUP BY keys.., unit..) person WHERE having
+//
+// and one that keeps them
+//
+//   FROM (SELECT function OVER (PARTITION BY unit.. ORDER BY written.., all columns that are read).., carried.., unit.. FROM ..) person
 #include "border/each.hpp"
 #include "border/guard.hpp"
 #include "border/refuse.hpp"
@@ -10,6 +14,7 @@
 #include "rows/from_clause.hpp"
 #include "rows/nodes.hpp"
 #include "rows/people_sources.hpp"
+#include "rows/unit_windows.hpp"
 
 namespace dp::rows {
 
@@ -25,13 +30,11 @@ static Node *only_value(Node *value) {
     return as_node(call);
 }
 
-// All below is in one spelling: of equal values in several the one that a plan meets first would stand above.
-static Node *in_one_spelling(Node *value) {
-    return has_one_spelling(exprType(value)) ? another(value) : canonical_node(another(value), exprTypmod(value));
-}
-
-// A column of the unit is equal in all rows. Any other one is of one row (rows/unit_rows), and stays as it is.
+// A column of the unit is equal in all rows, in one spelling: of several the one that a plan meets first would stand above. Any other one
+// is of one row (rows/unit_rows), and stays as it is.
 static Node *carried_value(const Question *question, Node *column) {
+    if (question->per_unit->windows != NIL)
+        return in_one_spelling(column);
     return only_value(list_member(question->per_unit->of_unit, column) ? in_one_spelling(column) : another(column));
 }
 
@@ -53,8 +56,9 @@ static List *canonical_keys(const Question *question) {
 
 static Query *select_per_unit(const Question *question, List **values) {
     Query *query = select_from_sources(question, question->where);
+    const bool grouped = question->per_unit->windows == NIL;
     for (auto *one : border::each<Node>(question->per_unit->columns))
-        add_target(query, another(one));
+        add_target(query, grouped ? another(one) : in_one_spelling_of_columns(one));
     for (auto *one : border::each<Node>(question->per_unit->carried))
         add_target(query, carried_value(question, one));
     group_by(query, canonical_keys(question), true);
@@ -62,7 +66,13 @@ static Query *select_per_unit(const Question *question, List **values) {
     const int before = list_length(query->targetList);
     for (auto *value : border::each<Node>(question->units->values))
         *values = lappend(*values, column_like(value, query::unit_varno, before + list_length(*values) + 1));
-    group_by(query, values_of_unit(question), true);
+    if (grouped) {
+        group_by(query, values_of_unit(question), true);
+        return query;
+    }
+    for (auto *value : border::each<Node>(values_of_unit(question)))
+        add_target(query, value);
+    add_windows(query, question, question->units->values);
     return query;
 }
 
@@ -101,6 +111,7 @@ void check_columns(const Question *people) {
         (void)over_statement(another(people->keys[i]), people->per_unit);
     (void)over_statement(another(people->per_unit->where), people->per_unit);
     (void)canonical_keys(people);
+    check_read_columns(people);
 }
 
 Query *select_people(const Question *people) {

@@ -11,6 +11,8 @@
 #include "query/aggregate_table.hpp"
 #include "query/grammar.hpp"
 #include "query/asked_limits.hpp"
+#include "query/windows.hpp"
+#include "rows/compared.hpp"
 #include "rows/nodes.hpp"
 #include "rows/arrays.hpp"
 #include "rows/plan_expression.hpp"
@@ -150,7 +152,40 @@ static void sort_columns(std::vector<plan::Column> *columns) {
                    columns->end());
 }
 
-static void add_aggregate(const query::Leaf *leaf, const Aggref *call, plan::Aggregate *into) {
+// Keys of which a set is meant, in the order of their bytes. Core region.
+static void sort_keys(std::vector<plan::Expression> *keys) {
+    const auto bytes_of = [](const plan::Expression &key) {
+        plan::Aggregate alone;
+        alone.argument = key;
+        return plan::encode(alone);
+    };
+    std::sort(keys->begin(), keys->end(),
+              [&](const plan::Expression &a, const plan::Expression &b) { return bytes_of(a) < bytes_of(b); });
+}
+
+static void add_over(const query::Leaf *leaf, const WindowFunc *call, plan::Aggregate *into) {
+    const auto *window = static_cast<const query::Window *>(list_nth(leaf->per_unit->windows, static_cast<int>(call->winref) - 1));
+    plan::Over *over = border::core([&] { return &into->over.emplace(); });
+    ListCell *cell, *clause;
+    foreach (cell, call->args)
+        if (foreach_current_index(cell) > 0)
+            add_expression(leaf, static_cast<Node *>(lfirst(cell)), appended(&over->arguments));
+    foreach (cell, window->partition)
+        add_expression(leaf, static_cast<Node *>(lfirst(cell)), appended(&over->partition));
+    border::core([&] { sort_keys(&over->partition); });
+    forboth(cell, window->order, clause, window->clauses) {
+        plan::Order *order = appended(&over->order);
+        auto *by = static_cast<Node *>(lfirst(cell));
+        order->descending = strategy_of(lfirst_node(SortGroupClause, clause)->sortop, exprType(by)) == BTGreaterStrategyNumber;
+        order->nulls_first = lfirst_node(SortGroupClause, clause)->nulls_first;
+        add_expression(leaf, by, &order->by);
+    }
+}
+
+static void add_aggregate(const query::Leaf *leaf, Node *column, plan::Aggregate *into) {
+    const Aggref *call = IsA(column, Aggref) ? castNode(Aggref, column) : query::call_of(castNode(WindowFunc, column));
+    if (!IsA(column, Aggref))
+        add_over(leaf, castNode(WindowFunc, column), into);
     const NameText function = name_of_function(call->aggfnoid), collation = name_of_collation(call->inputcollid);
     border::core([&] {
         into->function = function.made();
@@ -182,23 +217,12 @@ static bool find_carried(Node *node, void *context) {
     return false;
 }
 
-// The keys that are no columns, in the order of their bytes. Core region.
-static void sort_keys(std::vector<plan::Expression> *keys) {
-    const auto bytes_of = [](const plan::Expression &key) {
-        plan::Aggregate alone;
-        alone.argument = key;
-        return plan::encode(alone);
-    };
-    std::sort(keys->begin(), keys->end(),
-              [&](const plan::Expression &a, const plan::Expression &b) { return bytes_of(a) < bytes_of(b); });
-}
-
 static void add_per_person(const Builder &builder) {
     const query::PerUnit *per_unit = builder.leaf->per_unit;
     plan::PerPerson *person = border::core([&] { return &builder.plan->per_person.emplace(); });
     add_columns(builder.leaf, static_cast<const List *>(linitial(builder.leaf->counted)), &person->person);
     Carried carried = {per_unit->keys, NIL};
-    for (int i = 0; i < builder.leaf->nkeys; i++)
+    for (int i = 0; i < builder.leaf->nkeys && per_unit->windows == NIL; i++)
         (void)find_carried(builder.leaf->keys[i].expression, &carried);
     (void)find_carried(per_unit->where, &carried);
     ListCell *cell;
@@ -210,7 +234,7 @@ static void add_per_person(const Builder &builder) {
         sort_columns(&person->person);
         sort_columns(&person->carried);
     });
-    for (auto *one : border::each<Aggref>(per_unit->columns))
+    for (auto *one : border::each<Node>(per_unit->columns))
         add_aggregate(builder.leaf, one, appended(&person->aggregates));
     add_or_nothing(builder.leaf, per_unit->where, &person->where);
     foreach (cell, per_unit->keys)

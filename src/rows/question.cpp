@@ -130,6 +130,8 @@ Node *expressions_of(const Question *question) {
     if (question->per_unit != nullptr)
         all = list_concat(
             all, list_make3(question->per_unit->columns, question->per_unit->grouped, question->per_unit->where));
+    for (auto *window : border::each<const query::Window>(question->per_unit == nullptr ? NIL : question->per_unit->windows))
+        all = list_concat(all, list_make2(window->partition, window->order));
     for (auto *semi : border::each<const query::SemiJoin>(question->semi_joins))
         all = list_concat(all, list_make2(semi->condition, semi->unless));
     return as_node(all);

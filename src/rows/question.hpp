@@ -90,13 +90,16 @@ struct UnitTotal {
     uint64 points;    // of the sum's lattice, rounded up
 };
 
-// One row for each unit below the leaf (rows/unit_rows).
+// Rows of units below the leaf: one for each, or for each of its groups (rows/unit_rows), or as many as there are (rows/unit_windows).
 struct PerUnit {
-    List *columns;        // Node *: aggregates over the tables, total
+    List *columns;        // Node *: aggregates, or functions over windows, over the tables, total
+    List *windows;        // query::Window *: likewise; NIL: the rows are grouped
+    bool one_row;         // a unit has one of them at most
     query::Range *ranges; // where they lie
     Var **extreme_of;     // the column whose least or greatest value one is, unclamped; else null
     int64 kept;           // bytes that a unit's texts may take among their states
     List *carried;        // Var *: of the tables; keys, arguments, filters and `where` are over these as well
+    List *read;           // Var *: beside windows all columns of the tables that are read, in their order
     List *of_unit;        // Var *: those of them that are the unit's
     List *grouped;        // Node *: of the tables, total: keys of which a unit may have several values (rows/people_statement)
     List *grouped_keys;   // Node *: the same, of the views

@@ -5,6 +5,7 @@
 #include "border/walk.hpp"
 #include "query/exists.hpp"
 #include "query/percentile.hpp"
+#include "query/windows.hpp"
 #include "rows/nodes.hpp"
 #include "rows/pinned.hpp"
 
@@ -16,7 +17,8 @@ static Node *with_aggregates(Node *node, void *columns) {
         return nullptr;
     if (!IsA(node, Var) || castNode(Var, node)->varno != query::unit_varno)
         return border::mutate_expression(node, with_aggregates, columns);
-    return another(static_cast<Node *>(list_nth(static_cast<List *>(columns), castNode(Var, node)->varattno - 1)));
+    auto *column = static_cast<Node *>(list_nth(static_cast<List *>(columns), castNode(Var, node)->varattno - 1));
+    return IsA(column, Aggref) ? another(column) : as_node(query::call_of(castNode(WindowFunc, column)));
 }
 
 // Prints an expression as the one target of a SELECT over these entries, and cuts off the rest of the statement.

@@ -11,13 +11,16 @@
 #include "catalog/ledger.hpp"
 #include "query/aggregate_table.hpp"
 #include "query/total.hpp"
+#include "query/windows.hpp"
 #include "rows/canonical.hpp"
 #include "rows/compared.hpp"
 #include "rows/counted_values.hpp"
+#include "rows/engine.hpp"
 #include "rows/nodes.hpp"
 #include "rows/sums.hpp"
 #include "rows/from_clause.hpp"
 #include "rows/texts.hpp"
+#include "rows/unit_windows.hpp"
 
 namespace dp::rows {
 
@@ -65,8 +68,10 @@ static bool is_grouped(const Question *question, const Var *column) {
     return list_member(pull_var_clause(as_node(const_cast<List *>(keys)), 0), column);
 }
 
-// The first column that may have several, and its source; null: there is none.
+// The first column that may have several, and its source; null: there is none. Where rows are kept each shows its own.
 static const Var *find_several(const Question *question, const Units *units, const Source **of) {
+    if (question->leaf->per_unit->windows != NIL)
+        return nullptr;
     for (auto *one : border::each<Var>(carried_of(question->leaf->per_unit))) {
         if (is_of_unit(question->leaf, one) || is_grouped(question, one))
             continue;
@@ -269,28 +274,37 @@ static Var *extreme_of(const Resolved &resolved, Node *argument) {
     return plain ? castNode(Var, argument) : nullptr;
 }
 
+static Node *resolve_call(ColumnRanges *columns, const Aggref *asked, int i, query::RowCost *cost) {
+    const Question *question = columns->question;
+    Node *call = map_to_tables(as_node(const_cast<Aggref *>(asked)), question);
+    Resolved resolved = {question, castNode(Aggref, call), asked, nullptr, nullptr, {}, &question->per_unit->ranges[i], cost};
+    if (resolved.call->args != NIL) {
+        auto *argument = as_node(linitial_node(TargetEntry, resolved.call->args)->expr);
+        resolved.of = range_over_columns(argument, columns);
+        resolved.argument = query::make_total(another(argument), nullptr, cost);
+        question->per_unit->extreme_of[i] = extreme_of(resolved, argument);
+    }
+    resolved.filter = query::make_total(as_node(copyObject(resolved.call->aggfilter)), nullptr, cost);
+    return resolve_aggregate(resolved);
+}
+
+static Node *resolve_function(ColumnRanges *columns, const WindowFunc *call, int i, query::RowCost *cost) {
+    PerUnit *own = columns->question->per_unit;
+    return call->winagg ? over_window(resolve_call(columns, query::call_of(call), i, cost), call->winref)
+                        : resolve_numbered(columns, call, &own->ranges[i], &own->extreme_of[i], cost);
+}
+
 void resolve_per_unit(ColumnRanges *columns, Question *question, query::RowCost *cost) {
     const query::PerUnit *leaf = question->leaf->per_unit;
     PerUnit *own = question->per_unit;
-    if (question->remote)
-        refuse_form("a sub-SELECT with one row for each person is not supported for a table whose rows other servers keep",
-                    "Aggregate without it.");
     own->ranges = zeroed<query::Range>(list_length(leaf->columns) + 1);
     own->extreme_of = zeroed<Var *>(list_length(leaf->columns) + 1);
     ListCell *cell;
     foreach (cell, leaf->columns) {
         const int i = foreach_current_index(cell);
-        const auto *asked = lfirst_node(Aggref, cell);
-        Node *call = map_to_tables(static_cast<Node *>(lfirst(cell)), question);
-        Resolved resolved = {question, castNode(Aggref, call), asked, nullptr, nullptr, {}, &own->ranges[i], cost};
-        if (resolved.call->args != NIL) {
-            auto *argument = as_node(linitial_node(TargetEntry, resolved.call->args)->expr);
-            resolved.of = range_over_columns(argument, columns);
-            resolved.argument = query::make_total(another(argument), nullptr, cost);
-            own->extreme_of[i] = extreme_of(resolved, argument);
-        }
-        resolved.filter = query::make_total(as_node(copyObject(resolved.call->aggfilter)), nullptr, cost);
-        own->columns = lappend(own->columns, resolve_aggregate(resolved));
+        auto *column = static_cast<Node *>(lfirst(cell));
+        own->columns = lappend(own->columns, IsA(column, Aggref) ? resolve_call(columns, castNode(Aggref, column), i, cost)
+                                                                 : resolve_function(columns, castNode(WindowFunc, column), i, cost));
     }
     for (auto *column : border::each<Var>(leaf->carried)) {
         if (is_grouped(question, column))
@@ -302,6 +316,7 @@ void resolve_per_unit(ColumnRanges *columns, Question *question, query::RowCost 
     for (auto *key : border::each<Node>(own->grouped_keys))
         own->grouped = lappend(own->grouped, map_to_tables(query::make_total(another(key), nullptr, cost), question));
     own->where = map_to_tables(query::make_total(another(leaf->where), nullptr, cost), question);
+    resolve_windows(question, cost);
 }
 
 // The leaf was read as one over units: if there are none now, something has changed.
@@ -309,8 +324,15 @@ void begin_per_unit(Question *question, Units *units) {
     if (units == nullptr)
         catalog::refuse_changing(*question->settings);
     question->per_unit = zeroed<PerUnit>();
+    const bool windows = question->leaf->per_unit->windows != NIL;
+    if (question->remote || (windows && is_on_other_nodes(question->settings->relation)))
+        refuse_form(psprintf("a sub-SELECT with %s is not supported for a table whose rows other servers keep",
+                             windows ? "window functions" : "one row for each person"),
+                    "Aggregate without it.");
     find_grouped(question, units);
     check_carried(question, units);
+    const bool keyed = units->joined != nullptr ? units->joined->keyed : units->path->keyed;
+    question->per_unit->one_row = windows ? keyed : question->per_unit->grouped_keys == NIL;
     limit_per_unit(question, units);
 }
 

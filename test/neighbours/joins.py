@@ -68,6 +68,44 @@ class People(Source):
                 "m": any(truths) if truths else None, "v": of("v", max), "w": of("w", min)}
 
 
+def ordered(column, descending, row, read):
+    """The place of a row among a person's: by what is written, then by all columns that are read, NULL last."""
+    value = row[column]
+    written = (value is not None, -int(value or 0)) if descending else (value is None, int(value or 0))
+    return (written,) + tuple((value is None, value if value is not None else 0) for value in read)
+
+
+class Windows(Source):
+    """A sub-SELECT that keeps a person's rows, or the first of them, and shows their neighbours. `most` are left, if it is not None."""
+
+    def __init__(self, alias, below, column, descending, most, condition, reverse):
+        super().__init__("people" if most == 1 else "numbered", alias)
+        self.below, self.column, self.descending, self.most, self.keeps, self.reverse = below, column, descending, most, condition, reverse
+
+    def text(self, schema):
+        order = f"(PARTITION BY unit ORDER BY {self.column}{' DESC' * self.descending})"
+        rows = (f"SELECT unit, g, {'lead' if self.reverse else 'lag'}(d) OVER {order} AS d, m, first_value(v) OVER {order} AS v, "
+                f"max(w) OVER (PARTITION BY d, unit) AS w, row_number() OVER {order} AS n FROM {schema.name(self.below)}_dp WHERE {self.keeps[0]}")
+        return f"({rows}) {self.alias}" if self.most is None else f"(SELECT unit, g, d, m, v, w FROM ({rows}) x WHERE n <= {self.most}) {self.alias}"
+
+    def rows(self, tables):
+        people = {}
+        for row in tables[self.below]:
+            if row["unit"] is not None and self.keeps[1](row):
+                people.setdefault(row["unit"], []).append({**row, "g": None if row["g"] == "long" else row["g"]})
+        return [{self.alias: row} for rows in people.values() for row in self.seen(rows)[:self.most]]
+
+    def seen(self, rows):
+        rows = sorted(rows, key=lambda row: ordered(self.column, self.descending, row, [row[read] for read in COLUMNS]))
+        low, high = BOUNDS["w"]
+        shown = []
+        for at, row in enumerate(rows):
+            other = at + 1 if self.reverse else at - 1
+            ws = [min(max(like["w"], low), high) for like in rows if like["d"] == row["d"] and like["w"] is not None]
+            shown.append({**row, "d": rows[other]["d"] if 0 <= other < len(rows) else None, "v": rows[0]["v"], "w": max(ws, default=None)})
+        return shown
+
+
 class Join:
     """kind: JOIN or LEFT JOIN; with `turned` the sides are written the other way round, as a RIGHT JOIN. equalities: pairs of
     (source, column) that ON says are equal; extra: a condition beside them, or None."""
@@ -151,6 +189,8 @@ def make_condition(rng, sources):
 
 
 def make_source(rng, table, number):
+    if table in ("visits", "orders") and rng.random() < 0.3:
+        return Windows(f"t{number}", table, rng.choice("vwm"), rng.random() < 0.5, rng.choice((None, None, 1, 1, 2)), rng.choice(OF_PEOPLE), rng.random() < 0.5)
     if table in ("visits", "orders") and rng.random() < 0.4:
         return People(f"t{number}", table, rng.random() < 0.4, rng.choice(OF_PEOPLE), rng.random() < 0.3)
     condition = ("v < 3", lambda row: row["v"] is not None and row["v"] < 3) if rng.random() < 0.15 else None
@@ -266,7 +306,8 @@ def most_rows(tree, rows):
             if one(source, order[:at]):
                 continue
             all_keyed = False
-            product *= 1 if source.table == "people" else rows
+            most = getattr(source, "most", None)
+            product *= 1 if source.table == "people" else rows if most is None else min(rows, most)
         best = product if best is None else min(best, product)
         keyed = keyed or all_keyed
     return best, keyed

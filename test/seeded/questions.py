@@ -205,6 +205,25 @@ def make_unit_question(rng):
     return Question(sql, rng.choice(("seeded_laplace", "seeded_exact", "seeded_gaussian")), len(keys), tuple(outputs), False)
 
 
+def make_window_question(rng):
+    """Of rows that tie in most that they are ordered by, so that what is shown depends on all that is read."""
+    text, a = rng.choice((("visit_dp a", "a"), ("orders_dp a", "a"), ("visit_dp a JOIN person_dp b ON b.site = a.site AND b.nr = a.nr", "a"),
+                          ("orders_dp a JOIN item_dp b ON b.order_id = a.id", "b"), ("person_dp b LEFT JOIN area y ON y.zone = b.zone JOIN visit_dp a ON b.site = a.site AND b.nr = a.nr", "a")))
+    window = "(PARTITION BY a.site, a.nr" + rng.choice(("", f" ORDER BY {a}.w", f" ORDER BY {a}.m DESC, {a}.g NULLS FIRST", f" ORDER BY {a}.x DESC")) + ")"
+    below = (f"SELECT {a}.g, {a}.m, {a}.w, {a}.x, row_number() OVER {window} AS n, lag({a}.v) OVER {window} AS before, lead({a}.d, 2, 'none') OVER {window} AS later, "
+             f"first_value({a}.x) OVER {window} AS began, max({a}.w) OVER (PARTITION BY a.nr, {a}.m, a.site) AS hi, count({a}.d) OVER (PARTITION BY a.site, a.nr) AS everything FROM {text}"
+             + rng.choice(("", f" WHERE {a}.m IS NOT FALSE")))
+    pool = [Output("count(*)", "bigint", "rows"), Output("sum(before)", "bigint", "sum"), Output("sum(began)", "numeric", "sum", exact=True), Output("sum(x - began)", "numeric", "sum", exact=True),
+            Output("sum(w * before)", "bigint", "sum"), Output("sum(hi)", "bigint", "sum"), Output("count(DISTINCT later)", "bigint", "values"), Output("sum(n)", "numeric", "sum"),
+            Output("count(*) FILTER (WHERE before > 0 AND w >= hi)", "bigint", "rows"), Output("count(*) FILTER (WHERE later = 'q')", "bigint", "rows")]
+    outputs = rng.sample(pool, rng.choice((1, 2, 3)))
+    pick = rng.choice(("", "g", "m", "n", "before > 3", "hi"))
+    keys = [(pick, {"g": "text", "m": "boolean", "n": "bigint", "before > 3": "boolean", "hi": "integer"}[pick], True)] if pick else []
+    above = rng.choice(("", " WHERE n = 1", " WHERE n <= 3", " WHERE w > 0"))
+    sql = f"SELECT {', '.join([pick] * bool(pick) + [output.sql for output in outputs])} FROM ({below}) t{above}" + (f" GROUP BY {pick}" if pick else "")
+    return Question(sql, rng.choice(("seeded_laplace", "seeded_exact", "seeded_gaussian")), len(keys), tuple(outputs), False)
+
+
 def make_percentile_question(rng):
     source = rng.choice((one_table, several_tables))(rng)
     a = rng.choice(tuple(source.tables))
@@ -216,7 +235,7 @@ def make_percentile_question(rng):
 
 
 def make_question(rng):
-    return rng.choice((make_rows_question,) * 6 + (make_unit_question, make_unit_question, make_percentile_question))(rng)
+    return rng.choice((make_rows_question,) * 6 + (make_unit_question, make_unit_question, make_window_question, make_window_question, make_percentile_question))(rng)
 
 
 # With an equality forgotten in each place where one may be: all are refused.

@@ -122,10 +122,34 @@ Plan per_person() {
     return above;
 }
 
+// Of each row of a person the one before.
+Plan windows(bool descending = false, bool nulls_first = false) {
+    Plan plan = plan_over({"visit_dp"});
+    PerPerson rows;
+    rows.person = {{0, "pid"}};
+    Aggregate before, number;
+    before.function.name = "lag";
+    before.argument = {column("cost")};
+    before.over = Over{{{constant("int4", "2")}}, {{column("ward")}}, {{{column("day")}, descending, nulls_first}}};
+    number.function.name = "row_number";
+    number.over = Over{{}, {}, {{{column("day")}, false, false}, {{column("cost")}, false, false}}};
+    rows.aggregates = {before, number};
+    plan.per_person = rows;
+    plan.keys = {{column("pid")}, {node(Op::person_column)}, {node(Op::person_column, 1)}};
+    Plan above = plan_over({"visit_dp"});
+    above.sources.front() = {{}, false, {}, {plan}};
+    above.measures = {measure(Kind::rows)};
+    return above;
+}
+
 // One for each thing that a plan says.
 std::vector<Plan> many() {
     const Expression old = {column("age"), constant("int4", "65"), node(Op::infix, 2, ">")};
-    std::vector<Plan> plans = {counted(), counted(old), joined(), per_person()};
+    std::vector<Plan> plans = {counted(), counted(old), joined(), per_person(), windows(), windows(true), windows(false, true), windows(true, true)};
+    plans.push_back(windows());
+    plans.back().sources.front().people.front().per_person->aggregates.front().over->partition.clear();
+    plans.push_back(windows());
+    plans.back().sources.front().people.front().per_person->aggregates.front().over->arguments.clear();
     plans.push_back(counted({column("age"), constant("int4", "66"), node(Op::infix, 2, ">")}));
     plans.push_back(counted({column("age"), constant("int8", "65"), node(Op::infix, 2, ">")}));
     plans.push_back(counted({column("age"), cast("numeric", (5 << 16 | 2) + 4), constant("numeric", "6.50"), node(Op::infix, 2, ">")}));
@@ -187,6 +211,12 @@ TEST(PlanPrint, SaysWhatIsAsked) {
     EXPECT_EQ(print(per_person()),
               "SELECT c1, avg(c2) FROM (SELECT ward AS c1, sum(cost) FILTER (WHERE paid) AS c2 FROM hospital.visit_dp "
               "GROUP BY pid, ward HAVING (sum(cost) FILTER (WHERE paid) > '3'::bigint)) AS s1 GROUP BY c1");
+}
+
+TEST(PlanPrint, Windows) {
+    EXPECT_EQ(print(windows(true)),
+              "SELECT count(*) FROM (SELECT pid AS c1, lag(cost, 2) OVER (PARTITION BY pid, ward ORDER BY day DESC NULLS LAST) AS c2, "
+              "row_number() OVER (PARTITION BY pid ORDER BY day, cost) AS c3 FROM hospital.visit_dp) AS s1");
 }
 
 TEST(PlanPrint, TypesConstantsAndCasts) {
