@@ -46,7 +46,7 @@ INSERT INTO win_query VALUES
 ('back to the first', 'SELECT NULL::text AS g, sum(days - began) AS x FROM (SELECT days, first_value(days) OVER (PARTITION BY pid ORDER BY vid ROWS UNBOUNDED PRECEDING) AS began FROM win_visit_dp WHERE pid IS NOT NULL) t', 200, 1),
 ('ahead by less than nothing', 'SELECT NULL::text AS g, count(b) AS x FROM (SELECT lead(days, -1) OVER (PARTITION BY pid ORDER BY vid) AS b FROM win_visit_dp WHERE pid IS NOT NULL) t', 10, 1),
 ('of all rows', 'SELECT NULL::text AS g, count(*) AS x FROM (SELECT pid, cost, avg(cost) OVER (PARTITION BY pid) AS mean, max(days) OVER (PARTITION BY pid) AS most, count(*) OVER (PARTITION BY pid) AS n FROM win_visit_dp WHERE pid IS NOT NULL) t WHERE cost > mean AND n > 2 AND most > 5', 10, 1),
-('a part of the whole', 'SELECT NULL::text AS g, sum(round(100 * cost / total)) AS x FROM (SELECT cost, sum(cost) OVER (PARTITION BY pid ORDER BY vid ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING) AS total FROM win_visit_dp WHERE pid IS NOT NULL) t WHERE total > 0 AND cost / total BETWEEN 0 AND 1', 1000, 1),
+('a part of the whole', 'SELECT NULL::text AS g, sum(least(greatest(100 * cost / total, 0), 100)) AS x FROM (SELECT cost, sum(cost) OVER (PARTITION BY pid ORDER BY vid ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING) AS total FROM win_visit_dp WHERE pid IS NOT NULL) t WHERE total > 0', 1000, 1),
 ('in a part', 'SELECT n::text AS g, count(*) AS x FROM (SELECT count(*) FILTER (WHERE days > 3) OVER (PARTITION BY pid, reason) AS n FROM win_visit_dp WHERE pid IS NOT NULL) t GROUP BY n', 10, 1),
 ('new reasons', 'SELECT reason AS g, count(*) AS x FROM (SELECT pid, reason, row_number() OVER (PARTITION BY pid, reason ORDER BY admitted, vid) AS n FROM win_visit_dp WHERE pid IS NOT NULL) t WHERE n = 1 GROUP BY reason', 10, 1),
 ('texts', 'SELECT NULL::text AS g, count(*) AS x FROM (SELECT reason, min(reason) OVER (PARTITION BY pid) AS lowest, bool_or(days > 9) OVER (PARTITION BY pid) AS late FROM win_visit_dp WHERE pid IS NOT NULL) t WHERE reason = lowest AND late', 10, 1),
@@ -145,7 +145,7 @@ SELECT sum(x) FROM (SELECT sum(days::float8) OVER (PARTITION BY pid) AS x FROM w
 SELECT sum(x) FROM (SELECT sum(weight) OVER (PARTITION BY pid) AS x FROM win_visit_dp) t;
 SELECT count(x) FROM (SELECT array_agg(days) OVER (PARTITION BY pid) AS x FROM win_visit_dp) t;
 SELECT count(x) FROM (SELECT lag(days, days) OVER (PARTITION BY pid ORDER BY vid) AS x FROM win_visit_dp) t;
-SELECT count(x) FROM (SELECT lag(vid / days) OVER (PARTITION BY pid ORDER BY vid) AS x FROM win_visit_dp) t;
+SELECT count(x) FROM (SELECT lag(factorial(days::bigint)) OVER (PARTITION BY pid ORDER BY vid) AS x FROM win_visit_dp) t;
 -- Windows over more than one person's rows.
 SELECT count(*) FROM (SELECT pid, row_number() OVER (ORDER BY vid) AS n FROM win_visit_dp) t WHERE n = 1;
 SELECT count(*) FROM (SELECT pid, row_number() OVER (PARTITION BY reason ORDER BY vid) AS n FROM win_visit_dp) t WHERE n = 1;

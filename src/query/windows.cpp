@@ -113,8 +113,8 @@ void refuse_window(const Query *query, ParseState *source) {
     refuse_part(grouped ? "a window function over groups of one person's rows" : "a window function over rows",
                 grouped
                     ? "Aggregate in a sub-SELECT of its own, and write the window above it."
-                    : "In a sub-SELECT that is aggregated above it may number one person's rows: OVER (PARTITION BY "
-                      "the columns that name a person ...). Over the groups of an answer it may be any.",
+                    : "Partition it by the columns that name a person, in a sub-SELECT that is aggregated above it; or "
+                      "aggregate with GROUP BY: over the answer it may be any.",
                 source, location);
 }
 

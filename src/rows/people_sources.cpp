@@ -42,9 +42,9 @@ List *key_of_people(const Source &source) {
     return numbers;
 }
 
-// Lists what holds in all joined rows that show one of a source: WHERE, or the ON of outer joins on whose nullable side it stands.
+// Lists what holds in all joined rows that show one of a source: WHERE, and the ON of outer joins on whose nullable side it stands.
 static List *conditions_on(const Question *question, const query::Source *source) {
-    List *conditions = source->nullable ? NIL : list_make1(question->leaf->where);
+    List *conditions = list_make1(question->leaf->where);
     for (auto *join : border::each<JoinExpr>(query::joins_of(question->leaf->from))) {
         List *varnos = NIL, *joins = NIL;
         query::find_sources(join->rarg, &varnos, &joins);
