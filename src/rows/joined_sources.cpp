@@ -298,9 +298,10 @@ static int count_computed(const Question *question) {
     const PerUnit *own = question->per_unit;
     for (auto *window : border::each<const query::Window>(own == nullptr ? NIL : own->windows))
         n += list_length(window->partition) + list_length(window->order);
-    return own == nullptr ? n
-                          : n + list_length(own->columns) + list_length(own->carried) + list_length(own->grouped) +
-                                list_length(own->read);
+    if (own == nullptr)
+        return n;
+    n += list_length(own->read);
+    return n + list_length(own->columns) + list_length(own->carried) + list_length(own->grouped);
 }
 
 // A row that is sorted, or put into a file, has as many columns as PostgreSQL's records at most, and is made where a row is found: the joins
