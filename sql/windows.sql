@@ -134,6 +134,13 @@ SET ROLE regress_controller;
 SELECT query, parameters ->> 'max_rows' AS max_rows, parameters ->> 'rows_of_unit' AS rows_of_unit
 FROM dp_rdr.ledger WHERE relation ~ '^public\.win_' ORDER BY id DESC LIMIT 1;
 SELECT DISTINCT query FROM dp_rdr.ledger WHERE relation ~ '^public\.win_' AND query ~ 'OVER' AND query !~ 'row_number' ORDER BY 1;
+-- A declared limit of one row is no key: whoever has more is clipped.
+SELECT dp_set_contribution('win_visit', max_rows => 1);
+SET ROLE regress_analyst;
+SELECT max_rows, reason FROM dp_explain('SELECT count(*) FROM (SELECT pid, row_number() OVER (PARTITION BY pid ORDER BY vid) AS n FROM win_visit_dp) t')
+UNION ALL SELECT max_rows, reason FROM dp_explain('SELECT count(*) FROM (SELECT pid, row_number() OVER (PARTITION BY pid ORDER BY vid) AS n FROM win_visit_dp) t WHERE n = 1');
+SET ROLE regress_controller;
+SELECT dp_set_contribution('win_visit', max_rows => 10);
 -- The controller's own view: what one person moves.
 SELECT count(*) AS people, max(individuals) AS together FROM dp_risk_records('SELECT count(*) FROM (SELECT pid, days - lag(days) OVER (PARTITION BY pid ORDER BY vid) AS up FROM win_visit_dp) t WHERE up > 0', 1);
 SELECT * FROM dp_risk('SELECT count(*) FROM (SELECT pid, row_number() OVER (PARTITION BY pid ORDER BY vid) AS n FROM win_visit_dp) t WHERE n = 1', '{1}');

@@ -9,7 +9,7 @@ static Oid order_of(Node *value) {
 }
 
 // Returns the path of the table that it is: by the columns of the unit that it shows, under the names that they have there. most: of a
-// unit's rows so many meet the conditions above it.
+// unit's rows so many meet the conditions above it, whatever is declared.
 static catalog::UnitPath *path_of_people(const Question *people, int most) {
     auto *path = array_of<catalog::UnitPath>(1);
     *path = *people->units->path;
@@ -24,7 +24,7 @@ static catalog::UnitPath *path_of_people(const Question *people, int most) {
         path->columns[i] = static_cast<AttrNumber>(column);
     }
     path->keyed = people->per_unit->one_row || most == 1;
-    path->max_rows = path->keyed ? 1 : most;
+    path->max_rows = path->keyed ? 1 : Min(people->per_unit->max_rows, most);
     path->max_groups = path->max_rows_per_group = 0;
     return path;
 }

@@ -56,14 +56,14 @@ static List *conditions_on(const Question *question, const query::Source *source
 
 int most_numbered(const Question *question, const Source &source, ParamListInfo parameters) {
     const Question *people = source.people;
-    const int most = people->per_unit->max_rows, number = people->per_unit->windows == NIL ? 0 : number_of_rows(people);
+    const int number = people->per_unit->windows == NIL ? 0 : number_of_rows(people);
     if (number == 0)
-        return most;
+        return INT_MAX;
     List *folded = NIL;
     for (auto *condition : border::each<Node>(conditions_on(question, source.source)))
         folded = lappend(folded, query::fold_constants(another(condition), parameters));
     Var *column = source_column(question, InvalidOid, source.source->varno, static_cast<AttrNumber>(number));
-    query::Range range = {{1, static_cast<double>(most), 0}, false};
+    query::Range range = {{1, INT_MAX, 0}, false};
     narrow(read_conditions(folded), as_node(column), &range);
     return static_cast<int>(range.span.high);
 }

@@ -189,7 +189,7 @@ def make_condition(rng, sources):
 
 
 def make_source(rng, table, number):
-    if table in ("visits", "orders") and rng.random() < 0.3:
+    if table in ("visits", "orders") and rng.random() < 0.4:
         return Windows(f"t{number}", table, rng.choice("vwm"), rng.random() < 0.5, rng.choice((None, None, 1, 1, 2)), rng.choice(OF_PEOPLE), rng.random() < 0.5)
     if table in ("visits", "orders") and rng.random() < 0.4:
         return People(f"t{number}", table, rng.random() < 0.4, rng.choice(OF_PEOPLE), rng.random() < 0.3)

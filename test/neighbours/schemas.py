@@ -420,11 +420,14 @@ def make_joined_question(rng, schema):
     keep = rng.choice(sources) if rng.random() < 0.4 else None
     pick, of = rng.choice(("", "g", "g", "m", "d", "d")), rng.choice(sources)
     named = f"{of.alias}.{pick}"
-    groups_of_g = GROUPS + (None,) if isinstance(of, People) else GROUPS  # a person may have none
+    may_have_none = isinstance(of, People) or (isinstance(of, Windows) and of.nullable)
+    groups_of_g = GROUPS + (None,) if may_have_none else GROUPS
     keys = {"": ((),), "g": groups_of_g, "m": (False, True, None), "d": ("p", "q") if of is keep else None}[pick]
     for measure in measures:
         measure.narrow(spans_of(conditions_above(tree)))
     key = {"": lambda row: (), "g": lambda row: row[named] if row[named] in groups_of_g else "left out"}.get(pick, lambda row: row[named])
+    if pick == "m" and isinstance(of, Windows):  # likewise, below: its own rows, and those where there is none
+        keys = tuple(m for m in (False, True, None) if of.keeps[1]({"m": m}) or (m is None and of.nullable))
     if pick == "m" and named in conditions_above(tree):  # on the key alone: other groups are not in the answer
         keys = (True,)
     where = "" if keep is None else f" WHERE {keep.alias}.d IN ('p', 'q')"
