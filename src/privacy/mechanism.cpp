@@ -159,16 +159,18 @@ std::int64_t threshold_of(const ReleasePlan &plan, const Measure &counted) {
 
 } // namespace
 
-std::vector<Measure> leaf_measures(const std::vector<AggregateCall> &calls, bool thresholded, bool several_rows) {
+std::vector<Measure> leaf_measures(const std::vector<AggregateCall> &calls, bool thresholded, bool several_rows,
+                                   bool one_in_group) {
     std::vector<Measure> measures;
     if (thresholded)
         measure_of(measures, -1, -1,
                    several_rows); // the count that the query asks for joins it wherever it stands there
     for (std::size_t i = 0; i < calls.size(); ++i) {
-        const bool of_units = calls[i].fn == Aggregate::count_units;
-        const int argument = calls[i].fn == Aggregate::count_star || of_units ? -1 : calls[i].argument;
+        const bool star = calls[i].fn == Aggregate::count_star, units = calls[i].fn == Aggregate::count_units;
         const bool of_values = calls[i].fn == Aggregate::count_values;
-        measure_of(measures, argument, calls[i].filter, of_units && several_rows, of_values, calls[i].fraction)
+        const bool compared = star && calls[i].filter < 0 && thresholded && one_in_group;
+        measure_of(measures, star || units ? -1 : calls[i].argument, calls[i].filter, (units || compared) && several_rows,
+                   of_values, calls[i].fraction)
             .calls.push_back(static_cast<int>(i));
     }
     for (Measure &m : measures) {

@@ -107,8 +107,9 @@ struct Measure {
 // The measures in order of first occurrence. thresholded: the record count per group (argument -1, filter -1) is a
 // measure too, always first (8.5); if count(*) without FILTER is asked it IS that measure, moved to the front.
 // several_rows: a unit may have several (9.2): then what is thresholded is the count of units; else that is a count of rows.
-std::vector<Measure> leaf_measures(const std::vector<AggregateCall> &calls, bool thresholded,
-                                   bool several_rows = false);
+// one_in_group: of those it has one in a group at most, so that both counts are one number (8.5).
+std::vector<Measure> leaf_measures(const std::vector<AggregateCall> &calls, bool thresholded, bool several_rows = false,
+                                   bool one_in_group = false);
 // k1: coordinates of one group = sum of coordinates (section 1.1).
 int coordinates_of_one_group(const std::vector<Measure> &measures);
 

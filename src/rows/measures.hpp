@@ -5,10 +5,11 @@
 
 namespace dp::rows {
 
-// Returns the measures of a leaf of the question. Where a unit has one row its rows are counted, as everywhere. Core region.
+// Returns the measures of a leaf of the question. Where a unit has one row its rows are counted, as everywhere; one_in_group: where it
+// has one in each group, units are (8.5). Core region.
 std::vector<privacy::Measure> measures_of(const Question *question, const query::Leaf *leaf, const int64 *fractions,
-                                          bool thresholded);
-void find_measures(Question *question, const int64 *fractions);
+                                          bool thresholded, bool one_in_group);
+void find_measures(const catalog::Reading &reading, Question *question, const int64 *fractions);
 // 0A000: covariances, correlations and lines of regression of rows that other servers keep.
 void check_joint(const Question *question);
 void find_sensitivities(const catalog::Reading &reading, Question *question);

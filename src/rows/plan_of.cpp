@@ -245,13 +245,21 @@ static void add_per_person(const Builder &builder) {
 
 // ---- measures ------------------------------------------------------------------------------------------------------
 
-static plan::Kind kind_of(const privacy::Measure &measure) {
+// Returns whether people are asked for: not where count(*) is, which is the same number then.
+static bool asks_people(const query::Leaf *leaf, const privacy::Measure &measure) {
+    bool rows = false;
+    for (int call : measure.calls)
+        rows = rows || leaf->aggregates[call].fn == privacy::Aggregate::count_star;
+    return measure.of_units && !rows;
+}
+
+static plan::Kind kind_of(const query::Leaf *leaf, const privacy::Measure &measure) {
     switch (measure.kind) {
     case privacy::MeasureKind::count:
-        return measure.of_values         ? plan::Kind::values
-               : measure.argument >= 0   ? plan::Kind::present
-               : measure.of_units        ? plan::Kind::people
-                                         : plan::Kind::rows;
+        return measure.of_values            ? plan::Kind::values
+               : measure.argument >= 0      ? plan::Kind::present
+               : asks_people(leaf, measure) ? plan::Kind::people
+                                            : plan::Kind::rows;
     case privacy::MeasureKind::sum:
         return plan::Kind::sum;
     case privacy::MeasureKind::pair:
@@ -279,7 +287,7 @@ static void add_argument(const query::Leaf *leaf, const query::Aggregate &aggreg
 
 static void add_measure(const query::Leaf *leaf, const privacy::Measure &measure, plan::Measure *into) {
     const query::Aggregate &aggregate = leaf->aggregates[measure.calls.front()];
-    into->kind = kind_of(measure);
+    into->kind = kind_of(leaf, measure);
     into->fraction = Max(measure.fraction, 0);
     if (into->kind == plan::Kind::people)
         add_columns(leaf, query::counted_columns(aggregate.node), &into->person);

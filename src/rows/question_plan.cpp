@@ -43,7 +43,7 @@ static void check_text_means_plan(const Question *question) {
     fold_all_leaves(leaf);
     const int64 *fractions = resolve_fractions(leaf, nullptr);
     auto *measures = border::context_new<std::vector<privacy::Measure>>();
-    border::core([&] { *measures = measures_of(question, leaf, fractions, false); });
+    border::core([&] { *measures = measures_of(question, leaf, fractions, false, false); });
     const int *order;
     const plan::Plan *again = plan_of(leaf, *measures, &order);
     if (!is_same_plan(question->plan, again))

@@ -326,10 +326,10 @@ Question *prepare(const catalog::Reading &reading, query::Leaf *leaf, ParamListI
     read_groups(reading, question, &columns, folded);
     question->groups_only = leaf->naggregates == 0 && !question->thresholded;
     const int64 *fractions = resolve_fractions(leaf, nullptr);
-    find_measures(question, fractions);
+    find_measures(reading, question, fractions);
     if (has_too_many(question) && has_derived_key(question)) { // of its groups nobody said that they are all wanted
         discover_groups(question, -1);
-        find_measures(question, fractions);
+        find_measures(reading, question, fractions);
     }
     find_plan(question);
     check_quantiles(question);
