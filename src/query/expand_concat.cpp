@@ -38,13 +38,7 @@ static Node *as_text(Node *node) {
     if (type == VARCHAROID)
         return reinterpret_cast<Node *>(
             makeRelabelType(reinterpret_cast<Expr *>(node), TEXTOID, -1, exprCollation(node), COERCE_EXPLICIT_CAST));
-    auto *cast = makeNode(CoerceViaIO);
-    cast->arg = reinterpret_cast<Expr *>(node);
-    cast->resulttype = TEXTOID;
-    cast->resultcollid = DEFAULT_COLLATION_OID;
-    cast->coerceformat = COERCE_EXPLICIT_CAST;
-    cast->location = exprLocation(node);
-    return reinterpret_cast<Node *>(cast);
+    return cast_to_text(node);
 }
 
 namespace {
@@ -65,12 +59,7 @@ static Node *concat_call(Node *left, Node *right, const FuncExpr *call) {
 }
 
 static Node *coalesce_empty(Node *text, const FuncExpr *call) {
-    auto *choice = makeNode(CoalesceExpr);
-    choice->coalescetype = TEXTOID;
-    choice->coalescecollid = call->funccollid;
-    choice->args = list_make2(text, text_constant(""));
-    choice->location = call->location;
-    return reinterpret_cast<Node *>(choice);
+    return coalesced(text, text_constant(""), call->funccollid, call->location);
 }
 
 static void end_run(Concatenation *to) {

@@ -2,31 +2,51 @@
 
 namespace dp::query {
 
-static Oid order_of(const Expr *node) {
-    return lookup_type_cache(exprType(reinterpret_cast<const Node *>(node)), TYPECACHE_BTREE_OPFAMILY)->btree_opf;
-}
-
-// Under a deterministic collation only equal texts are equal.
-bool keeps_equality(const RelabelType *cast) {
-    const Oid order = order_of(cast->arg);
-    const Oid one = cast->resultcollid, other = exprCollation(reinterpret_cast<const Node *>(cast->arg));
-    return OidIsValid(order) && order == order_of(&cast->xpr) &&
-           (one == other || (OidIsValid(one) && OidIsValid(other) && get_collation_isdeterministic(one) &&
-                             get_collation_isdeterministic(other)));
-}
-
-Node *without_equal_relabelings(Node *node) {
-    while (node != nullptr && IsA(node, RelabelType) && keeps_equality(castNode(RelabelType, node)))
-        node = reinterpret_cast<Node *>(castNode(RelabelType, node)->arg);
-    return node;
-}
-
 Const *text_constant(const char *text) {
     return makeConst(TEXTOID, -1, DEFAULT_COLLATION_OID, -1, CStringGetTextDatum(text), false, false);
 }
 
 Const *int_constant(int32 value, bool isnull) {
     return makeConst(INT4OID, -1, InvalidOid, sizeof(int32), Int32GetDatum(value), isnull, true);
+}
+
+Node *make_parameter(int number, Oid type, int32 typmod, Oid collation, int location) {
+    auto *parameter = makeNode(Param);
+    parameter->paramkind = PARAM_EXTERN;
+    parameter->paramid = number;
+    parameter->paramtype = type;
+    parameter->paramtypmod = typmod;
+    parameter->paramcollid = get_typcollation(type);
+    parameter->location = location;
+    auto *node = reinterpret_cast<Node *>(parameter);
+    return collation == parameter->paramcollid ? node : collated(node, collation, location);
+}
+
+Node *collated(Node *node, Oid collation, int location) {
+    auto *collate = makeNode(CollateExpr);
+    collate->arg = reinterpret_cast<Expr *>(node);
+    collate->collOid = collation;
+    collate->location = location;
+    return reinterpret_cast<Node *>(collate);
+}
+
+Node *cast_to_text(Node *node) {
+    auto *cast = makeNode(CoerceViaIO);
+    cast->arg = reinterpret_cast<Expr *>(node);
+    cast->resulttype = TEXTOID;
+    cast->resultcollid = DEFAULT_COLLATION_OID;
+    cast->coerceformat = COERCE_EXPLICIT_CAST;
+    cast->location = exprLocation(node);
+    return reinterpret_cast<Node *>(cast);
+}
+
+Node *coalesced(Node *value, Const *otherwise, Oid collation, int location) {
+    auto *choice = makeNode(CoalesceExpr);
+    choice->coalescetype = otherwise->consttype;
+    choice->coalescecollid = collation;
+    choice->args = list_make2(value, otherwise);
+    choice->location = location;
+    return reinterpret_cast<Node *>(choice);
 }
 
 Node *null_test(Node *node, NullTestType type) {

@@ -1,28 +1,10 @@
-// Makes nodes of parse trees, and looks through labels.
+// Makes nodes of parse trees.
 #pragma once
 
 #include "border/postgres.hpp"
+#include "query/labels.hpp"
 
 namespace dp::query {
-
-// Returns what stands below casts that change nothing but the type.
-inline Node *without_relabelings(Node *node) {
-    while (node != nullptr && IsA(node, RelabelType))
-        node = reinterpret_cast<Node *>(castNode(RelabelType, node)->arg);
-    return node;
-}
-
-// Whether a cast that changes nothing but the type keeps equal values equal and others different: not so text::bpchar.
-bool keeps_equality(const RelabelType *cast);
-// Returns what stands below such casts.
-Node *without_equal_relabelings(Node *node);
-
-// Returns what stands below COLLATE and such casts.
-inline Node *without_labels(Node *node) {
-    for (node = without_relabelings(node); node != nullptr && IsA(node, CollateExpr); node = without_relabelings(node))
-        node = reinterpret_cast<Node *>(castNode(CollateExpr, node)->arg);
-    return node;
-}
 
 // Returns the constant that a node is, unless it is NULL; else null.
 inline const Const *value_in(const Node *node) {
@@ -37,6 +19,14 @@ inline Node *copied(const Node *node) {
 
 Const *text_constant(const char *text);
 Const *int_constant(int32 value, bool isnull = false);
+// Makes the parameter that a number stands for in a text, under a collation of its own where that is not its type's.
+Node *make_parameter(int number, Oid type, int32 typmod, Oid collation, int location = -1);
+// Makes node COLLATE collation.
+Node *collated(Node *node, Oid collation, int location = -1);
+// Casts to text by the output function of the type.
+Node *cast_to_text(Node *node);
+// Makes COALESCE(value, otherwise), of the type of the latter.
+Node *coalesced(Node *value, Const *otherwise, Oid collation = InvalidOid, int location = -1);
 // Makes node IS NULL, or IS NOT NULL.
 Node *null_test(Node *node, NullTestType type);
 // Makes the column of an entry that shows an expression.

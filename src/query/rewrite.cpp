@@ -156,23 +156,10 @@ static bool is_argument(Node *node) {
 
 // The parameter of the leaf that stands for an argument of release().
 static Node *leaf_parameter(Node *argument, Split *split) {
-    auto *param = makeNode(Param);
-    param->paramkind = PARAM_EXTERN;
-    param->paramid = place_in(&split->arguments, copied(argument));
+    const int number = place_in(&split->arguments, copied(argument));
     check_leaf_arguments(list_length(split->arguments));
-    param->paramtype = exprType(argument);
-    param->paramtypmod = exprTypmod(argument);
-    param->paramcollid = get_typcollation(param->paramtype);
-    param->location = exprLocation(argument);
-    Oid collation = exprCollation(argument);
-    if (collation == param->paramcollid)
-        return reinterpret_cast<Node *>(param);
-    // For instance a variable of plpgsql with a collation of its own.
-    auto *collate = makeNode(CollateExpr);
-    collate->arg = reinterpret_cast<Expr *>(param);
-    collate->collOid = collation;
-    collate->location = param->location;
-    return reinterpret_cast<Node *>(collate);
+    // A variable of plpgsql, for instance, may have a collation of its own.
+    return make_parameter(number, exprType(argument), exprTypmod(argument), exprCollation(argument), exprLocation(argument));
 }
 
 static Query *extract_arguments(Query *leaf, Split *split) {

@@ -2,6 +2,7 @@
 
 #include "border/walk.hpp"
 #include "query/expand_concat.hpp"
+#include "query/make.hpp"
 #include "query/total_casts.hpp"
 #include "query/total_table.hpp"
 
@@ -16,11 +17,7 @@ static bool is_of_dates(Node *node) {
 static Node *without_collation(Node *text) {
     if (!OidIsValid(exprCollation(text)) || exprCollation(text) == DEFAULT_COLLATION_OID)
         return text;
-    auto *collate = makeNode(CollateExpr);
-    collate->arg = reinterpret_cast<Expr *>(text);
-    collate->collOid = DEFAULT_COLLATION_OID;
-    collate->location = -1;
-    return reinterpret_cast<Node *>(collate);
+    return collated(text, DEFAULT_COLLATION_OID);
 }
 
 static Node *styled(const CoerceViaIO *cast, const char *style) {

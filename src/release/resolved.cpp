@@ -6,6 +6,7 @@
 #include "catalog/facade.hpp"
 #include "query/constants.hpp"
 #include "query/limits.hpp"
+#include "query/make.hpp"
 #include "query/parse.hpp"
 #include "query/rewrite.hpp"
 #include "query/exists.hpp"
@@ -82,20 +83,8 @@ static Node *long_as_parameters(Node *node, void *context) {
     if (!IsA(node, Const) || value->constisnull || value->constlen != -1 ||
         toast_raw_datum_size(value->constvalue) <= most)
         return border::mutate_expression(node, long_as_parameters, context);
-    auto *parameter = makeNode(Param);
-    parameter->paramkind = PARAM_EXTERN;
-    parameter->paramid = add_parameter(static_cast<Ask *>(context), value);
-    parameter->paramtype = value->consttype;
-    parameter->paramtypmod = -1;
-    parameter->paramcollid = get_typcollation(value->consttype);
-    parameter->location = -1;
-    if (value->constcollid == parameter->paramcollid)
-        return reinterpret_cast<Node *>(parameter);
-    auto *collate = makeNode(CollateExpr);
-    collate->arg = reinterpret_cast<Expr *>(parameter);
-    collate->collOid = value->constcollid;
-    collate->location = -1;
-    return reinterpret_cast<Node *>(collate);
+    const int number = add_parameter(static_cast<Ask *>(context), value);
+    return query::make_parameter(number, value->consttype, -1, value->constcollid);
 }
 
 // The ledger and whoever decides on a request read what the constants have become; of parameters they read nothing.

@@ -5,6 +5,7 @@
 #include "border/scope.hpp"
 #include "border/spi.hpp"
 #include "catalog/foreign_part.hpp"
+#include "query/make.hpp"
 #include "risk/closed_forms.hpp"
 #include "risk/memory.hpp"
 #include "risk/result.hpp"
@@ -14,20 +15,11 @@ namespace dp::risk {
 
 // ---- the statement -------------------------------------------------------------------------------------------------
 
-static Node *parameter(int number, Oid type) {
-    auto *param = makeNode(Param);
-    param->paramkind = PARAM_EXTERN;
-    param->paramid = number;
-    param->paramtype = type;
-    param->paramtypmod = -1;
-    param->location = -1;
-    return reinterpret_cast<Node *>(param);
-}
-
 static Expr *same(Oid operator_, AttrNumber column, Oid type, int number) {
     return make_opclause(operator_, BOOLOID, false,
                          reinterpret_cast<Expr *>(makeVar(1, column, type, -1, InvalidOid, 0)),
-                         reinterpret_cast<Expr *>(parameter(number, type)), InvalidOid, InvalidOid);
+                         reinterpret_cast<Expr *>(query::make_parameter(number, type, -1, get_typcollation(type))),
+                         InvalidOid, InvalidOid);
 }
 
 // (tableoid = $1 AND ctid = $2) IS NOT TRUE: all rows when the parameters are NULL.

@@ -6,6 +6,7 @@
 #include "catalog/decimals.hpp"
 #include "catalog/foreign_part.hpp"
 #include "query/limits.hpp"
+#include "query/make.hpp"
 #include "risk/memory.hpp"
 #include "risk/scan_statement.hpp"
 #include "rows/engine.hpp"
@@ -49,15 +50,6 @@ static Node *bound_constant(Oid type, const privacy::Bounds *bounds, bool lower)
     return reinterpret_cast<Node *>(makeConst(type, -1, InvalidOid, length, datum, false, by_value));
 }
 
-static Node *extreme_of(Oid type, MinMaxOp op, Node *a, Node *b) {
-    auto *extreme = makeNode(MinMaxExpr);
-    extreme->minmaxtype = type;
-    extreme->op = op;
-    extreme->args = list_make2(a, b);
-    extreme->location = -1;
-    return reinterpret_cast<Node *>(extreme);
-}
-
 // Neither NULL nor NaN: GREATEST and LEAST would make a bound of either.
 static Node *is_there(Node *value, Oid type) {
     if (type == FLOAT4OID || type == FLOAT8OID || type == NUMERICOID) {
@@ -80,23 +72,13 @@ static Node *is_there(Node *value, Oid type) {
 static Node *clamp(Var *column, const privacy::Bounds *bounds) {
     Oid type = getBaseType(column->vartype);
     auto *value = reinterpret_cast<Node *>(column);
-    Node *raised = extreme_of(type, IS_GREATEST, value, bound_constant(type, bounds, true));
+    Node *raised = rows::extreme_of(type, IS_GREATEST, value, bound_constant(type, bounds, true));
     Node *result = rows::value_where(is_there(rows::another(value), type),
-                                     extreme_of(type, IS_LEAST, raised, bound_constant(type, bounds, false)));
+                                     rows::extreme_of(type, IS_LEAST, raised, bound_constant(type, bounds, false)));
     if (column->vartype == type)
         return result;
     return coerce_to_target_type(nullptr, result, type, column->vartype, -1, COERCION_EXPLICIT, COERCE_EXPLICIT_CAST,
                                  -1);
-}
-
-static Node *as_text(Node *value) {
-    auto *cast = makeNode(CoerceViaIO);
-    cast->arg = reinterpret_cast<Expr *>(value);
-    cast->resulttype = TEXTOID;
-    cast->resultcollid = DEFAULT_COLLATION_OID;
-    cast->coerceformat = COERCE_EXPLICIT_CAST;
-    cast->location = -1;
-    return reinterpret_cast<Node *>(cast);
 }
 
 static Node *joined_texts(Node *a, Node *b) {
@@ -107,18 +89,13 @@ static Node *joined_texts(Node *a, Node *b) {
 static Node *row_identity(const rows::Question *question) {
     auto *table = makeVar(1, TableOidAttributeNumber, OIDOID, -1, InvalidOid, 0);
     auto *place = makeVar(1, SelfItemPointerAttributeNumber, TIDOID, -1, InvalidOid, 0);
-    Node *identity = joined_texts(as_text(reinterpret_cast<Node *>(table)), as_text(reinterpret_cast<Node *>(place)));
+    Node *identity = joined_texts(query::cast_to_text(reinterpret_cast<Node *>(table)),
+                                  query::cast_to_text(reinterpret_cast<Node *>(place)));
     AttrNumber distribution = rows::distribution_column(question->settings->relation);
     if (distribution == InvalidAttrNumber)
         return identity;
-    auto *nothing = makeNode(CoalesceExpr);
-    nothing->coalescetype = TEXTOID;
-    nothing->coalescecollid = DEFAULT_COLLATION_OID;
-    nothing->args =
-        list_make2(as_text(reinterpret_cast<Node *>(rows::table_column(question, distribution))),
-                   makeConst(TEXTOID, -1, DEFAULT_COLLATION_OID, -1, CStringGetTextDatum(""), false, false));
-    nothing->location = -1;
-    return joined_texts(identity, reinterpret_cast<Node *>(nothing));
+    Node *node = query::cast_to_text(reinterpret_cast<Node *>(rows::table_column(question, distribution)));
+    return joined_texts(identity, query::coalesced(node, query::text_constant(""), DEFAULT_COLLATION_OID));
 }
 
 Query *rows_query(const GeneralQuestion *question, Node *condition, bool with_identity) {
@@ -161,7 +138,7 @@ static void add_aggregate(Query *query, Oid function, Oid type, Node *argument) 
 // Records whose column has no equality are told apart by its text.
 static Node *groupable(Node *column) {
     TypeCacheEntry *type = lookup_type_cache(exprType(column), TYPECACHE_EQ_OPR | TYPECACHE_LT_OPR);
-    return OidIsValid(type->eq_opr) && OidIsValid(type->lt_opr) ? column : as_text(column);
+    return OidIsValid(type->eq_opr) && OidIsValid(type->lt_opr) ? column : query::cast_to_text(column);
 }
 
 // The query groups nothing yet; the rows are its entry `varno`.

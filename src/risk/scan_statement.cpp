@@ -28,11 +28,7 @@ void add_group(Query *query, Node *expression) {
 }
 
 Node *is_true(Node *condition) {
-    auto *test = makeNode(BooleanTest);
-    test->arg = reinterpret_cast<Expr *>(condition);
-    test->booltesttype = IS_TRUE;
-    test->location = -1;
-    return reinterpret_cast<Node *>(test);
+    return rows::truth_test(condition, IS_TRUE);
 }
 
 // ---- receiving -----------------------------------------------------------------------------------------------------

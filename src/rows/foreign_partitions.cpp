@@ -140,12 +140,7 @@ struct Facts {
 // column: of which the text is said; null: of the node.
 static void ask_about(Facts *facts, const char *text, Var *column) {
     facts->texts = lappend(facts->texts, const_cast<char *>(text));
-    auto *param = makeNode(Param);
-    param->paramkind = PARAM_EXTERN;
-    param->paramid = list_length(facts->texts);
-    param->paramtype = TEXTOID;
-    param->paramtypmod = -1;
-    param->location = -1;
+    Node *param = query::make_parameter(list_length(facts->texts), TEXTOID, -1, DEFAULT_COLLATION_OID);
     const Oid asked = column == nullptr ? internal_function("is_other_node", {TEXTOID})
                                         : internal_function("is_other_column", {TEXTOID, ANYOID});
     List *arguments = column == nullptr ? list_make1(param) : list_make2(param, column);

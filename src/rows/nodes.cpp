@@ -6,14 +6,6 @@
 
 namespace dp::rows {
 
-Query *make_query() {
-    auto *query = makeNode(Query);
-    query->commandType = CMD_SELECT;
-    query->canSetTag = true;
-    query->jointree = makeFromExpr(NIL, nullptr);
-    return query;
-}
-
 void add_entry(Query *query, RangeTblEntry *entry) {
     query->rtable = lappend(query->rtable, entry);
     border::set_permission(query, entry, 0);
@@ -22,12 +14,6 @@ void add_entry(Query *query, RangeTblEntry *entry) {
 void add_to_from(Query *query, RangeTblEntry *entry) {
     add_entry(query, entry);
     query->jointree->fromlist = lappend(query->jointree->fromlist, entry_ref(list_length(query->rtable)));
-}
-
-Node *entry_ref(int varno) {
-    auto *ref = makeNode(RangeTblRef);
-    ref->rtindex = varno;
-    return as_node(ref);
 }
 
 RangeTblEntry *no_entry(const char *name) {
@@ -103,18 +89,10 @@ Oid internal_function(const char *name, std::initializer_list<Oid> types) {
     return border::internal_function(name, static_cast<int>(types.size()), types.begin());
 }
 
-Var *column_like(Node *node, int varno, int number) {
-    return makeVar(varno, static_cast<AttrNumber>(number), exprType(node), exprTypmod(node), exprCollation(node), 0);
-}
-
 Node *relabelled(Node *node, Oid type) {
     return exprType(node) == type ? node
                                   : as_node(makeRelabelType(reinterpret_cast<Expr *>(node), type, -1,
                                                             exprCollation(node), COERCE_IMPLICIT_CAST));
-}
-
-Const *make_integer(int32 value) {
-    return makeConst(INT4OID, -1, InvalidOid, sizeof value, Int32GetDatum(value), false, true);
 }
 
 Const *make_bytea(const bytea *bytes) {
@@ -125,14 +103,6 @@ Node *truth_test(Node *node, BoolTestType type) {
     auto *test = makeNode(BooleanTest);
     test->arg = reinterpret_cast<Expr *>(node);
     test->booltesttype = type;
-    test->location = -1;
-    return as_node(test);
-}
-
-Node *null_test(Node *node, NullTestType type) {
-    auto *test = makeNode(NullTest);
-    test->arg = reinterpret_cast<Expr *>(node);
-    test->nulltesttype = type;
     test->location = -1;
     return as_node(test);
 }
@@ -157,12 +127,13 @@ Node *value_where(Node *condition, Node *value, Node *otherwise) {
     return as_node(choice);
 }
 
-Node *coalesced(Node *value, Const *otherwise) {
-    auto *choice = makeNode(CoalesceExpr);
-    choice->coalescetype = otherwise->consttype;
-    choice->args = list_make2(value, otherwise);
-    choice->location = -1;
-    return as_node(choice);
+Node *extreme_of(Oid type, MinMaxOp op, Node *a, Node *b) {
+    auto *extreme = makeNode(MinMaxExpr);
+    extreme->minmaxtype = type;
+    extreme->op = op;
+    extreme->args = list_make2(a, b);
+    extreme->location = -1;
+    return as_node(extreme);
 }
 
 Node *make_exact_sum(Node *argument, Node *filter) {

@@ -4,9 +4,12 @@
 
 #include <initializer_list>
 
-#include "border/postgres.hpp"
+#include "query/make.hpp"
 
 namespace dp::rows {
+
+using query::coalesced;
+using query::null_test;
 
 // Takes a node of some kind for one of any.
 template <class T> Node *as_node(T *node) {
@@ -14,13 +17,17 @@ template <class T> Node *as_node(T *node) {
 }
 
 // Begins a SELECT of nothing, from nothing.
-Query *make_query();
+inline Query *make_query() {
+    return query::make_select();
+}
 // Adds an entry to the range table; in FROM, behind what is there. Whoever runs the query needs no permission on it: that on the facade
 // was checked, and the statement runs as the table's owner.
 void add_entry(Query *query, RangeTblEntry *entry);
 void add_to_from(Query *query, RangeTblEntry *entry);
 // Makes an item of FROM: the entry at this place.
-Node *entry_ref(int varno);
+inline Node *entry_ref(int varno) {
+    return as_node(query::reference_to(varno));
+}
 // Stands in the range table where nothing is read.
 RangeTblEntry *no_entry(const char *name);
 // FROM relation, or FROM ONLY relation. Needs a lock that somebody holds.
@@ -35,21 +42,24 @@ Aggref *make_aggregate(Oid function, Oid result_type, List *arguments, Node *fil
 Node *make_call(Oid function, Oid result_type, List *arguments, Oid collation = InvalidOid, Oid of_input = InvalidOid);
 Oid internal_function(const char *name, std::initializer_list<Oid> types);
 // Makes a column that has the type of a node.
-Var *column_like(Node *node, int varno, int number);
+inline Var *column_like(Node *node, int varno, int number) {
+    return query::column_showing(varno, number, node);
+}
 // Returns a node as one of another type that its own may stand for.
 Node *relabelled(Node *node, Oid type);
 // Makes a constant.
-Const *make_integer(int32 value);
+inline Const *make_integer(int32 value) {
+    return query::int_constant(value);
+}
 Const *make_bytea(const bytea *bytes);
-// node IS NULL, or IS NOT NULL; IS TRUE and the like.
-Node *null_test(Node *node, NullTestType type);
+// Makes node IS TRUE and the like.
 Node *truth_test(Node *node, BoolTestType type);
 // A copy: none stands in two places.
 Node *another(Node *node);
 // CASE WHEN the condition holds THEN the value ELSE the other END; NULL without another.
 Node *value_where(Node *condition, Node *value, Node *otherwise = nullptr);
-// Makes COALESCE(value, otherwise).
-Node *coalesced(Node *value, Const *otherwise);
+// Makes GREATEST(a, b), or LEAST.
+Node *extreme_of(Oid type, MinMaxOp op, Node *a, Node *b);
 // COALESCE(sum(argument), 0), a numeric; of bigint.
 Node *make_exact_sum(Node *argument, Node *filter);
 // SELECT FROM entry WHERE ..., with aggregates.

@@ -145,15 +145,6 @@ static Const *number_constant(Oid type, double value) {
     return makeConst(type, -1, InvalidOid, length, value_of_integer(type, whole), false, by_value);
 }
 
-static Node *between(MinMaxOp op, Oid type, Node *value, Const *end) {
-    auto *choice = makeNode(MinMaxExpr);
-    choice->minmaxtype = type;
-    choice->op = op;
-    choice->args = list_make2(value, end);
-    choice->location = -1;
-    return as_node(choice);
-}
-
 static bool is_numeric(const Resolved &resolved) {
     return getBaseType(exprType(resolved.argument)) == NUMERICOID;
 }
@@ -169,11 +160,10 @@ static Node *clamped(const Resolved &resolved) {
         return resolved.argument;
     constexpr double wider = 1e-9; // ends are doubles: what is declared lies within
     const double margin = number ? (std::fabs(span.low) + std::fabs(span.high)) * wider : 0;
-    Node *low = between(IS_GREATEST, type, another(resolved.argument),
-                        number_constant(type, number ? span.low - margin : std::ceil(span.low)));
-    Node *value =
-        between(IS_LEAST, type, low, number_constant(type, number ? span.high + margin : std::floor(span.high)));
-    return value_where(null_test(another(resolved.argument), IS_NOT_NULL), value);
+    Const *least = number_constant(type, number ? span.low - margin : std::ceil(span.low));
+    Const *most = number_constant(type, number ? span.high + margin : std::floor(span.high));
+    Node *raised = extreme_of(type, IS_GREATEST, another(resolved.argument), as_node(least));
+    return value_where(null_test(another(resolved.argument), IS_NOT_NULL), extreme_of(type, IS_LEAST, raised, as_node(most)));
 }
 
 static Node *aggregate_of(const Resolved &resolved, Node *argument) {
@@ -186,7 +176,7 @@ static Node *counted(const Resolved &resolved, Node *count) {
     const bool always =
         query::unit_aggregate(resolved.call) == query::UnitAggregate::count_rows && resolved.filter == nullptr;
     *resolved.result = {{always ? 1.0 : 0.0, static_cast<double>(most), 0}, false}; // a unit without a row is none
-    return between(IS_LEAST, INT8OID, count, number_constant(INT8OID, most));
+    return extreme_of(INT8OID, IS_LEAST, count, as_node(number_constant(INT8OID, most)));
 }
 
 static Node *values_counted(const Resolved &resolved) {
