@@ -153,6 +153,38 @@ SELECT percentile_disc(0.3) WITHIN GROUP (ORDER BY n), max(n) FROM read_once_dp;
 SELECT percentile_disc(0.3) WITHIN GROUP (ORDER BY n) AS q, count(DISTINCT person) AS people FROM read_once_dp;
 RESET ROLE;
 SET ROLE regress_controller;
+-- Of groups that nobody declared each has a histogram, and what is drawn shows where the group does. Of rows, of people with several of
+-- them in several groups, and of people in one group. Person 0 comes to each of 60 wards, and to nobody else's; of his groups three count.
+CREATE TABLE read_found (id integer PRIMARY KEY, ward text, n integer);
+CREATE TABLE read_widely (person integer, ward text, n integer);
+INSERT INTO read_found SELECT i, 'w' || i % 4, i % 4 * 20 + i % 11 FROM generate_series(1, 4400) i UNION ALL SELECT -1, 'alone', 100;
+INSERT INTO read_widely SELECT i, 'w' || (i + k) % 4, (i + k) % 4 * 20 + (i / 4) % 11 FROM generate_series(1, 4400) i, generate_series(1, 3) k
+UNION ALL SELECT 0, 'own ' || i, 100 FROM generate_series(1, 60) i UNION ALL SELECT 0, 'w' || i % 4, 100 FROM generate_series(1, 20000) i;
+SELECT dp_protect('read_found', 'read_found_dp', unit => 'id'), dp_protect('read_widely', 'read_widely_dp', unit => 'person', max_rows => 4, max_groups => 3);
+SELECT dp_set_bounds(t, 'n', 0, 100), dp_set_odometer(t, 'none', delta_total => 0.9) FROM unnest('{read_found,read_widely}'::regclass[]) t;
+SELECT dp_grant(t, 'regress_quantile', tau => 0, epsilon_max => 100, candidates => '{100,1}', delta => 1e-6, replay => '1 day') FROM unnest('{read_found_dp,read_widely_dp}'::regclass[]) t;
+SET ROLE regress_quantile;
+SET client_min_messages = error;
+SELECT ward, q - 20 * right(ward, 1)::integer BETWEEN 4 AND 6 AS middle, low - 20 * right(ward, 1)::integer BETWEEN 0 AND 1 AS lowest, n BETWEEN 1098 AND 1102 AS people
+FROM (SELECT ward, percentile_disc(0.5) WITHIN GROUP (ORDER BY n) AS q, min(n) AS low, count(*) AS n FROM read_found_dp GROUP BY ward) t ORDER BY ward COLLATE "C";
+CREATE TEMP TABLE found AS SELECT ward, percentile_disc(0.5) WITHIN GROUP (ORDER BY n) AS q, percentile_disc(0.3) WITHIN GROUP (ORDER BY n) FILTER (WHERE n < 50) AS lower, count(DISTINCT person) AS people
+FROM read_widely_dp GROUP BY ward;
+SELECT ward, q - 20 * right(ward, 1)::integer BETWEEN 4 AND 6 AS middle, right(ward, 1) > '1' OR lower - 20 * right(ward, 1)::integer BETWEEN 2 AND 4 AS third, people BETWEEN 3297 AND 3303 AS people FROM found ORDER BY ward COLLATE "C";
+-- Again, uncharged, and by another order of columns.
+SELECT count(*) AS again FROM found f JOIN (SELECT ward, count(DISTINCT person) AS people, percentile_disc(0.3) WITHIN GROUP (ORDER BY n) FILTER (WHERE n < 50) AS lower, percentile_disc(0.5) WITHIN GROUP (ORDER BY n) AS q
+    FROM read_widely_dp GROUP BY ward) t USING (ward) WHERE (f.q, f.lower, f.people) = (t.q, t.lower, t.people);
+SELECT x.ward, x.q - 20 * right(x.ward, 1)::integer BETWEEN 4 AND 6 AS middle FROM dp_query('SELECT ward, percentile_disc(0.5) WITHIN GROUP (ORDER BY n) FROM read_widely_dp GROUP BY ward', max_rows => 1) AS x (ward text, q integer) ORDER BY x.ward COLLATE "C";
+SELECT column_name, error95, threshold, reason FROM dp_explain('SELECT ward, percentile_disc(0.5) WITHIN GROUP (ORDER BY n), count(*) FROM read_widely_dp GROUP BY ward', epsilon => 1);
+SELECT x.* FROM dp_query('SELECT ward, max(n) FROM read_widely_dp GROUP BY ward', max_rows => 200000, max_groups => 200000) AS x (ward text, high integer);
+RESET client_min_messages;
+RESET ROLE;
+SET ROLE regress_controller;
+-- Risks are those of the same groups where a condition names them, but for the number of people that a threshold needs.
+SELECT round(rdr_min::numeric, 2) AS least, round(rdr_max::numeric, 2) AS most FROM dp_risk('SELECT ward, percentile_disc(0.5) WITHIN GROUP (ORDER BY n) FROM read_found_dp GROUP BY ward', '{1}', delta => 1e-6);
+SELECT count(*) AS people, count(*) FILTER (WHERE abs(a.pis - b.pis) > 1e-9) AS others FROM
+    dp_risk_records('SELECT ward, percentile_disc(0.5) WITHIN GROUP (ORDER BY n), count(DISTINCT person) FROM read_widely_dp WHERE person > 0 AND ward IN (''w0'', ''w1'', ''w2'', ''w3'') GROUP BY ward', 1, delta => 1e-6) a JOIN
+    dp_risk_records('SELECT ward, percentile_disc(0.5) WITHIN GROUP (ORDER BY n) FROM read_widely_dp WHERE person > 0 GROUP BY ward', 1, delta => 1e-6) b ON a.record ->> 'person' = b.record ->> 'person';
+SELECT bool_and(epsilon > 0) AS everybody FROM dp_loss_records('read_widely');
 -- ---------------------------------------------------------------------------------------------------------------------
 -- Price, ledger, replay, requests
 -- ---------------------------------------------------------------------------------------------------------------------

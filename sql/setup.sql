@@ -86,7 +86,7 @@ GRANT USAGE ON SCHEMA by_hand TO PUBLIC;
 SET search_path = by_hand;
 CREATE FUNCTION header(units integer, keys integer, measures integer, kept bigint = 1, candidates integer = 0, gaussian integer = 0)
 RETURNS bytea IMMUTABLE PARALLEL SAFE
-RETURN int8send(units) || int8send(keys) || int8send(measures) || int8send(candidates) || int8send(gaussian) || int8send(kept) || int8send(20261123);
+RETURN int8send(units) || int8send(keys) || int8send(measures) || int8send(candidates) || int8send(gaussian) || int8send(kept) || int8send(20261123) || int8send(0);
 -- kind: 0 count, 1 sum, 2 pair, 3 triple, 4 quantile, 5 products, 6 moments.
 CREATE FUNCTION measure(kind integer, lattice bytea = '', grain bigint = 1, once integer = 0, "values" bigint = 0, sensitivity float8 = 1)
 RETURNS bytea IMMUTABLE PARALLEL SAFE

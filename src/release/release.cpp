@@ -322,11 +322,13 @@ static void put_thresholded(Writer *writer, rows::Sums *sums) {
     TupleTableSlot *slot = MakeSingleTupleTableSlot(sums->desc, &TTSOpsMinimalTuple);
     MemoryContext per_group = AllocSetContextCreate(CurrentMemoryContext, "dp_rdr group", ALLOCSET_DEFAULT_SIZES);
     auto *exact = static_cast<privacy::int128 *>(palloc0(sizeof(privacy::int128) * writer->question->ncoordinates));
+    auto *cells = static_cast<int64 *>(palloc0(sizeof(int64) * (writer->question->ncells + 1)));
     while (tuplesort_gettupleslot(sort, true, false, slot, nullptr)) {
         CHECK_FOR_INTERRUPTS();
         MemoryContext old = MemoryContextSwitchTo(per_group);
         slot_getallattrs(slot);
-        rows::read_coordinates(writer->question, slot->tts_values, exact);
+        rows::read_coordinates(writer->question, slot->tts_values, exact, cells);
+        writer->cells = cells;
         add_noise(writer, exact);
         if (writer->noisy[0] >= *writer->plan->threshold)
             put_row(writer, slot->tts_values, slot->tts_isnull);

@@ -81,7 +81,7 @@ void begin_parts(const rows::Question *question, Memo *memo, Size groups_memory)
     memo->sums = border::Spill<native128>::make(width, groups_memory);
     memo->excess = border::Spill<double>::make(1, share_of_memory());
     if (question->ncells > 0)
-        memo->counts = static_cast<int64 *>(palloc0(sizeof(int64) * question->ngroups * question->ncells));
+        memo->counts = border::Spill<int64>::make(question->ncells, groups_memory);
 }
 
 void begin_group_keys(const rows::Question *question, Memo *memo) {
@@ -108,9 +108,11 @@ void add_to_group(const rows::Question *question, Memo *memo, int group, const p
 }
 
 void finish_counts(const rows::Question *question, Memo *memo) {
-    for (int group = 0; memo->counts != nullptr && group < question->ngroups; group++)
+    while (question->ncells > 0 && memo->counts.count() < memo->ngroups)
+        memo->counts.append();
+    for (int group = 0; question->ncells > 0 && group < memo->ngroups; group++)
         for (int j = 0; j < question->nmeasures; j++) {
-            int64 *counts = memo->counts + int64{group} * question->ncells + first_cell_of(question, j);
+            int64 *counts = memo->counts.change(group) + first_cell_of(question, j);
             for (int i = 1; is_quantile(question, j) && i < question->grids[j]->cells; i++)
                 counts[i] += counts[i - 1];
         }
@@ -118,7 +120,7 @@ void finish_counts(const rows::Question *question, Memo *memo) {
 
 Group group_at(const rows::Question *question, const Memo *memo, int group) {
     return {memo->sums.at(group),
-            memo->counts == nullptr ? nullptr : memo->counts + int64{group} * question->ncells};
+            question->ncells == 0 ? nullptr : memo->counts.at(group)};
 }
 
 std::vector<std::int64_t> counts_of_cells(const rows::Question *question, int measure, const Group &group) {

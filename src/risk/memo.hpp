@@ -56,7 +56,7 @@ struct Memo {
     border::Spill<native128> changes; // per part, of each coordinate: what the answer loses with the record
     border::Spill<privacy::CellCount> cells; // of parts: counted among all cells of one group, ascending
     border::Spill<native128> sums;     // per group, of each coordinate
-    int64 *counts;                 // ngroups x ncells: rows of each cell, and then rows at or below; null without quantiles
+    border::Spill<int64> counts;   // by group ncells: rows of each cell, and then rows at or below; none without quantiles
     border::Spill<double> excess;  // of exact_risks
 
     // Keys of discovered groups, in the order of their numbers, where they are few and records are kept.

@@ -33,7 +33,9 @@ PeopleRead begin_people(const rows::Question *question, privacy::Mechanism mecha
 
 static void count_cells(const PeopleRead *people, int group, const privacy::CellCount *cells, int ncells,
                         int64 individuals) {
-    int64 *counts = people->memo->counts + int64{group} * people->question->ncells;
+    while (people->memo->counts.count() <= group)
+        people->memo->counts.append();
+    int64 *counts = people->memo->counts.change(group);
     for (int i = 0; i < ncells; i++) {
         counts[cells[i].cell] += cells[i].count * individuals;
         *people->memo->cells.append() = cells[i];

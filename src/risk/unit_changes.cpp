@@ -350,7 +350,7 @@ static void add_parts(Work *work, const rows::UnitContribution &brought) {
         int group = !question->thresholded ? brought.groups[i] : 0;
         if (work->keys.room > 0)
             group = find_group(work, brought.keys + int64{i} * nkeys, brought.nulls + int64{i} * nkeys);
-        const int ncells = cells_of(brought, group, rows::number_of_cells(question), cells);
+        const int ncells = cells_of(brought, question->thresholded ? i : group, rows::number_of_cells(question), cells);
         add_part(&work->people, group, brought.values + int64{i} * question->ncoordinates, cells, ncells, 1);
         add_values(work, brought, i, group);
     }
@@ -467,7 +467,7 @@ static void read_groups(const rows::Uncharged &right, Memo *memo, GroupKeys *key
     while (tuplestore_gettupleslot(sums.store, true, false, slot)) {
         CHECK_FOR_INTERRUPTS();
         slot_getallattrs(slot);
-        rows::read_unit_sums(question, slot->tts_values, memo->sums.append());
+        rows::read_unit_sums(question, slot->tts_values, memo->sums.append(), nullptr);
         if (keys != nullptr)
             keep_keys(question, keys, memo->ngroups, slot);
         keep_group_keys(memo, memo->ngroups++, slot->tts_values, slot->tts_isnull);

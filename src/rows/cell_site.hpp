@@ -26,6 +26,7 @@ struct SpecHeader {
     int64 gaussian = 0;                      // of a selection
     int64 limit = 1;                         // groups of a unit that are kept
     uint64 seed = 0;                         // of the domain
+    int64 cell = 0;                          // the last key is a cell: groups are chosen without it
 };
 
 struct MeasureWords {
@@ -48,7 +49,7 @@ struct CandidateWords {
     int64 least;
 };
 
-static_assert(sizeof(SpecHeader) == 7 * sizeof(uint64) && sizeof(MeasureWords) == 12 * sizeof(uint64) &&
+static_assert(sizeof(SpecHeader) == 8 * sizeof(uint64) && sizeof(MeasureWords) == 12 * sizeof(uint64) &&
                   sizeof(GridWords) == 7 * sizeof(uint64) && sizeof(CandidateWords) == 2 * sizeof(uint64),
               "words, and nothing between them");
 
@@ -83,6 +84,8 @@ struct KeySite {
 inline Size key_size(const KeySite &key) {
     return 1 + (key.length > 0 ? key.length : sizeof(uint16) + longest_key);
 }
+
+constexpr KeySite cell_key = {sizeof(int32), true}; // of a quantile, the last one
 
 // Returns the bytes of one group, at most.
 inline int64 largest_entry(Size keys, int ncoordinates) {

@@ -11,8 +11,6 @@
 // of rows or the plan.
 #include <algorithm>
 
-#include "privacy/contribution.hpp"
-
 #include "border/bytes.hpp"
 #include "border/guard.hpp"
 #include "catalog/domain.hpp"
@@ -84,15 +82,11 @@ static GroupKey read_key(FunctionCallInfo fcinfo, const CellSite *site) {
     return {0, site->key, static_cast<uint32>(at - site->key)};
 }
 
-static uint64 hash_of(const UnitState *state, const GroupKey &key) {
-    return privacy::group_hash(state->seed, reinterpret_cast<const unsigned char *>(key.bytes), key.size);
-}
-
 static GroupEntry *entry_of_row(FunctionCallInfo fcinfo, const CellSite *site, UnitState **state) {
     if (site->nkeys == 0 && (*state)->nentries > 0)
         return entry_at(*state, 0);
     GroupKey key = read_key(fcinfo, site);
-    key.hash = hash_of(*state, key);
+    key.hash = hash_of_group(*state, key);
     return keep_group(state, key);
 }
 
@@ -309,7 +303,7 @@ static UnitState *take_unit(border::Reader *reader, const CellShape *shape) {
         GroupKey key;
         key.size = reader->take<uint32>();
         key.bytes = reader->take_bytes(key.size);
-        key.hash = hash_of(state, key);
+        key.hash = hash_of_group(state, key);
         const char *sums = reader->take_bytes(sizeof(int128) * shape->ncoordinates);
         GroupEntry *entry = keep_group(&state, key);
         if (entry != nullptr)

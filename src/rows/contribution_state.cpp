@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "privacy/contribution.hpp"
+
 namespace dp::rows {
 
 using privacy::int128;
@@ -37,6 +39,11 @@ int compare_groups(const GroupKey &a, const GroupKey &b) {
     return order != 0 ? order : a.size < b.size ? -1 : a.size > b.size;
 }
 
+uint64 hash_of_group(const UnitState *state, const GroupKey &key) {
+    const uint32 size = key.size - Min(key.size, static_cast<uint32>(state->shape->cell));
+    return privacy::group_hash(state->seed, reinterpret_cast<const unsigned char *>(key.bytes), size);
+}
+
 static bool is_at(const UnitState *state, int32 i, const GroupKey &key) {
     if (state->hashes()[i] != key.hash)
         return false;
@@ -46,8 +53,17 @@ static bool is_at(const UnitState *state, int32 i, const GroupKey &key) {
 
 // ---- the table -----------------------------------------------------------------------------------------------------
 
+// Returns the first place where a key is looked for: cells of one group far from each other.
+static uint32 home_of(const UnitState *state, const GroupKey &key) {
+    constexpr uint32 golden = 0x9e3779b1;
+    uint32 cell = 0;
+    if (state->shape->cell > 0 && key.size >= sizeof cell)
+        memcpy(&cell, key.bytes + key.size - sizeof cell, sizeof cell);
+    return (static_cast<uint32>(key.hash) + cell * golden) & state->mask;
+}
+
 static void insert_into_table(UnitState *state, int32 i) {
-    uint32 at = static_cast<uint32>(state->hashes()[i]) & state->mask;
+    uint32 at = home_of(state, key_at(state, i));
     while (state->table[at] != 0)
         at = (at + 1) & state->mask;
     state->table[at] = i + 1;
@@ -68,11 +84,11 @@ static void build_table(UnitState *state) {
 
 // Moves up the entries that stand behind it, so that no search ends too early.
 static void remove_from_table(UnitState *state, int32 i) {
-    uint32 at = static_cast<uint32>(state->hashes()[i]) & state->mask;
+    uint32 at = home_of(state, key_at(state, i));
     while (state->table[at] != static_cast<uint32>(i) + 1)
         at = (at + 1) & state->mask;
     for (uint32 next = (at + 1) & state->mask; state->table[next] != 0; next = (next + 1) & state->mask) {
-        const uint32 home = static_cast<uint32>(state->hashes()[state->table[next] - 1]) & state->mask;
+        const uint32 home = home_of(state, key_at(state, static_cast<int32>(state->table[next]) - 1));
         if (((next - home) & state->mask) >= ((next - at) & state->mask)) {
             state->table[at] = state->table[next];
             at = next;
@@ -89,7 +105,7 @@ static int32 find(const UnitState *state, const GroupKey &key) {
                 return i;
         return -1;
     }
-    for (uint32 at = static_cast<uint32>(key.hash) & state->mask; state->table[at] != 0; at = (at + 1) & state->mask)
+    for (uint32 at = home_of(state, key); state->table[at] != 0; at = (at + 1) & state->mask)
         if (is_at(state, state->table[at] - 1, key))
             return state->table[at] - 1;
     return -1;

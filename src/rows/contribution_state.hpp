@@ -21,6 +21,7 @@ struct CellShape {
     int32 limit; // groups that are kept
     int32 ncoordinates;
     int32 keyed; // whether a state is a UnitState
+    int32 cell;  // bytes at the end of a key that are no part of its group's
     int32 nmeasures;
     MeasureShape measures[FLEXIBLE_ARRAY_MEMBER];
 };
@@ -108,6 +109,8 @@ inline void *values_at(const GroupEntry *entry, const MeasureShape &measure) {
     return values;
 }
 
+// Returns the hash of a key without its cell: all cells of a group are kept, or none (9.2).
+uint64 hash_of_group(const UnitState *state, const GroupKey &key);
 // Compares groups in the order in which they are kept: by hash, ties by bytes.
 int compare_groups(const GroupKey &a, const GroupKey &b);
 

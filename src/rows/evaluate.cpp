@@ -51,7 +51,7 @@ static void add_everybody(Query *query, const Question *question) {
 static Query *grouped_query(const Question *question, const Selection *selection) {
     bool everybody = selection != nullptr && question->by_points;
     Node *among = everybody ? question->where : nullptr, *of_measures = question->leaf->nkeys == 0 ? among : nullptr;
-    // A histogram has room for all its cells: there is one for each group of the answer, and none for keys that nobody declared.
+    // A histogram has room for all its cells: where groups are declared there is none for other keys.
     Node *where = has_quantile(question) ? where_declared(question) : question->where;
     Query *query = select_from_sources(question, everybody ? nullptr : where);
     add_keys(query, question, among);
@@ -94,11 +94,11 @@ static bool execute(Query *query, const List *checked, DestReceiver *receiver) {
 
 // ---- reading the result --------------------------------------------------------------------------------------------
 
-void read_coordinates(const Question *question, const Datum *columns, privacy::int128 *values) {
+void read_coordinates(const Question *question, const Datum *columns, privacy::int128 *values, int64 *cells) {
     if (is_clipped(question))
-        read_unit_sums(question, columns, values);
+        read_unit_sums(question, columns, values, cells);
     else
-        read_cells(question, columns, values, nullptr);
+        read_cells(question, columns, values, cells);
 }
 
 // Reads the store once, each group in memory that is reset behind it: the data may have any number of groups that nobody declared,

@@ -29,7 +29,7 @@ void discard_unfinished();
 // resolve_table, whose units may have several. Caught likewise.
 void count_rows_of_units(const Paid &paid, privacy::UnitRows *rows);
 
-// Inside of caught. Sums of one row of the internal statement: ncoordinates numbers (pair: S1, S0).
-void read_coordinates(const Question *question, const Datum *columns, privacy::int128 *values);
+// Inside of caught. Sums of one row of the internal statement: ncoordinates numbers (pair: S1, S0), and ncells counts of cells.
+void read_coordinates(const Question *question, const Datum *columns, privacy::int128 *values, int64 *cells);
 
 } // namespace dp::rows

@@ -5,7 +5,6 @@
 #include "border/refuse.hpp"
 #include "query/constants.hpp"
 #include "rows/compared.hpp"
-#include "rows/undeclared_keys.hpp"
 #include "rows/engine.hpp"
 
 namespace dp::rows {
@@ -58,21 +57,10 @@ const int64 *resolve_fractions(const query::Leaf *leaf, ParamListInfo parameters
     return fractions;
 }
 
-static const char *groups_remedy(const Question *question) {
-    const char *call =
-        question->undeclared == InvalidAttrNumber ? nullptr : ask_for_groups(question, question->undeclared);
-    if (call == nullptr)
-        return "Group by columns whose groups are declared, or by expressions whose groups follow from that.";
-    return psprintf("Ask the controller for %s.", call);
-}
-
 void check_quantiles(const Question *question) {
     if (!has_quantile(question))
         return;
-    if (question->thresholded)
-        refuse_form("min, max and percentiles are not supported for groups that are not declared",
-                    groups_remedy(question), "Of each group there is a histogram, also where it is not shown.");
-    if (adds_up_rows_elsewhere(question))
+    if (adds_up_rows_elsewhere(question) || (question->thresholded && is_elsewhere(question)))
         refuse_form("min, max and percentiles are not supported where other servers keep the rows",
                     "Count over ranges: count(*) FILTER (WHERE x < 10), or GROUP BY width_bucket(x, 0, 100, 10).");
 }
@@ -109,10 +97,11 @@ void find_grids(Question *question) {
         question->grids[j] = grid;
         question->ncells += grid->cells;
     }
-    if (int64{question->ngroups} * question->ncells > most_counts)
+    const int groups = question->thresholded ? 1 : question->ngroups; // one discovered group is in memory at a time
+    if (int64{groups} * question->ncells > most_counts)
         refuse_size(psprintf("%d groups and %d cells of minima, maxima and percentiles make more than " INT64_FORMAT
                              " counts",
-                             question->ngroups, question->ncells, most_counts),
+                             groups, question->ncells, most_counts),
                     "Group by fewer columns, or ask for fewer of them at once.");
 }
 

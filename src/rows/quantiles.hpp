@@ -12,7 +12,7 @@ bool has_quantile(const Question *question);
 // Returns the fraction of each aggregate in units of 10^-9, -1 where it is no quantile. Errors: 22003, 22023.
 const int64 *resolve_fractions(const query::Leaf *leaf, ParamListInfo parameters);
 
-// 0A000: groups that nobody declared, rows that other servers keep.
+// 0A000: rows that other servers keep.
 void check_quantiles(const Question *question);
 // Their grids, when units and bounds are known. 0A000: of several columns, where a unit may have several rows; 54000: too many cells.
 void find_grids(Question *question);

@@ -176,6 +176,7 @@ CellSite *read_site(FunctionCallInfo fcinfo, int spec, int first) {
         refuse_spec();
     site->shape->limit = static_cast<int32>(header.limit);
     site->shape->keyed = static_cast<int32>(site->nkeys > 0 || site->keeps_values);
+    site->shape->cell = header.cell != 0 ? static_cast<int32>(key_size(cell_key)) : 0;
     read_keys(fcinfo, site);
     read_units(fcinfo, site);
     site->sums = static_cast<privacy::int128 *>(

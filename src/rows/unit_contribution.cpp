@@ -31,10 +31,8 @@ bool has_entries(const Question *question) {
     return number_of_keys(question) > 0 || counts_values(question);
 }
 
-constexpr KeySite cell_site = {sizeof(int32), true};
-
 static Size keys_size(const Question *question) {
-    Size size = has_quantile(question) ? key_size(cell_site) : 0;
+    Size size = has_quantile(question) ? key_size(cell_key) : 0;
     for (int i = 0; i < question->leaf->nkeys; i++) {
         KeySite key;
         get_typlenbyval(exprType(question->keys[i]), &key.length, &key.by_value);
@@ -68,7 +66,7 @@ static int64 kept_groups(const Question *question) {
     if (question->leaf->nkeys == 0 || units->one_group)
         return cells;
     if (question->thresholded)
-        return units->max_groups;
+        return units->max_groups * cells;
     const int64 kept = question->ngroups * cells;
     if (!has_spellings(question))
         return kept;
@@ -91,8 +89,11 @@ void check_contribution_size(const Question *question) {
                                " bytes: at most " INT64_FORMAT " are allowed",
                                contribution_size(question), largest_contribution),
                         errhint(has_quantile(question)
-                                    ? "Group by fewer or shorter keys, or ask for min, max and percentiles of a range "
-                                      "with fewer values."
+                                    ? question->thresholded
+                                          ? "Use a smaller max_groups, group by fewer or shorter keys, or ask for min, "
+                                            "max and percentiles of a range with fewer values."
+                                          : "Group by fewer or shorter keys, or ask for min, max and percentiles of a "
+                                            "range with fewer values."
                                 : counts_values(question)
                                     ? "Use a smaller max_rows or max_groups, or ask for fewer count(DISTINCT ...) in "
                                       "one query."
@@ -112,6 +113,7 @@ Node *contribution_spec(const Question *question) {
     header.keys = number_of_keys(question);
     header.limit = kept_groups(question);
     header.seed = seed_of_domain(question);
+    header.cell = has_quantile(question) ? 1 : 0;
     return make_spec(question, header, all_measures(question), nullptr);
 }
 
@@ -142,17 +144,25 @@ static Datum take_key(const KeySite &key, border::Reader *bytes, bool *isnull) {
     return PointerGetDatum(value);
 }
 
+// An entry of a unit: its bytes without the cell name the group.
+namespace {
+struct Placed {
+    int group, cell; // -1: in none
+    int entry;
+    GroupKey key;
+};
+} // namespace
+
 // Returns the cell, -1 without one.
-static int take_keys(const Question *question, const KeySite *sites, border::Reader *bytes, Datum *keys, bool *nulls) {
-    const auto size = bytes->take<uint32>();
-    const char *first = bytes->take_bytes(size);
-    border::Reader key = {first, first + size};
+static int take_keys(const Question *question, const KeySite *sites, GroupKey *bytes, Datum *keys, bool *nulls) {
+    border::Reader key = {bytes->bytes, bytes->bytes + bytes->size};
     for (int i = 0; i < question->leaf->nkeys; i++)
         keys[i] = take_key(sites[i], &key, &nulls[i]);
     if (!has_quantile(question))
         return -1;
     bool isnull;
-    const int cell = DatumGetInt32(take_key(cell_site, &key, &isnull));
+    bytes->size = static_cast<uint32>(key.at - bytes->bytes);
+    const int cell = DatumGetInt32(take_key(cell_key, &key, &isnull));
     if (isnull || cell < -1 || cell >= number_of_cells(question))
         elog(ERROR, "unexpected result of an internal aggregate");
     return cell;
@@ -166,13 +176,6 @@ static void merge_values(const Question *question, int128 *into, const int128 *f
             into[c] = measure.of_units ? Max(into[c], from[c]) : into[c] + from[c];
     }
 }
-
-namespace {
-struct Placed {
-    int group, cell;
-    int entry;
-};
-} // namespace
 
 // The coordinates of quantiles.
 static int find_quantiles(const Question *question, int *coordinates) {
@@ -227,15 +230,32 @@ static void move_values(const UnitContribution &from, const int *places, UnitCon
     }
 }
 
-// By the groups of the answer, ascending, each once. cells: of each entry.
-static UnitContribution declared(const Question *question, const UnitContribution &read, const int *cells) {
-    const int nkeys = question->leaf->nkeys, width = question->ncoordinates;
-    auto *placed = array_of<Placed>(read.ngroups + 1);
-    int n = 0;
+// Finds the groups of entries. Discovered ones are numbered as they come: those of one group beside each other, and behind max_groups of
+// them some that need not have all cells. Returns how many entries are in one.
+static int place_entries(const Question *question, const UnitContribution &read, Placed *placed) {
+    const int nkeys = question->leaf->nkeys;
+    int n = 0, last = -1;
+    const GroupKey *before = nullptr;
     for (int i = 0; i < read.ngroups; i++) {
-        placed[n] = {declared_group(question, read.keys + i * nkeys, read.nulls + i * nkeys), cells[i], i};
-        n += placed[n].group >= 0;
+        Placed one = placed[i];
+        if (question->thresholded) {
+            const bool again = before != nullptr && before->size == one.key.size &&
+                               memcmp(before->bytes, one.key.bytes, one.key.size) == 0;
+            one.group = last += again ? 0 : 1;
+        } else
+            one.group = declared_group(question, read.keys + i * nkeys, read.nulls + i * nkeys);
+        if (one.group < 0 || (question->thresholded && one.group >= question->units->max_groups))
+            continue;
+        placed[n] = one;
+        before = &placed[n++].key;
     }
+    return n;
+}
+
+// By the groups of the answer, ascending, each once.
+static UnitContribution by_groups(const Question *question, const UnitContribution &read, Placed *placed) {
+    const int nkeys = question->leaf->nkeys, width = question->ncoordinates;
+    const int n = place_entries(question, read, placed);
     std::sort(placed, placed + n, [](const Placed &a, const Placed &b) {
         return std::tie(a.group, a.cell, a.entry) < std::tie(b.group, b.cell, b.entry);
     });
@@ -298,14 +318,19 @@ UnitContribution read_contribution(const Question *question, Datum result) {
     unit.keys = array_of<Datum>(n * nkeys + 1);
     unit.nulls = array_of<bool>(n * nkeys + 1);
     unit.values = array_of<int128>(n * width + 1);
-    auto *cells = array_of<int>(n + 1);
+    auto *placed = zeroed<Placed>(n + 1);
     begin_values(question, reader, &unit);
     for (Size i = 0; i < n; i++) {
-        cells[i] = keyed ? take_keys(question, sites, &reader, unit.keys + i * nkeys, unit.nulls + i * nkeys) : -1;
+        placed[i] = {-1, -1, static_cast<int>(i), GroupKey{}};
+        if (keyed) {
+            placed[i].key.size = reader.take<uint32>();
+            placed[i].key.bytes = reader.take_bytes(placed[i].key.size);
+            placed[i].cell = take_keys(question, sites, &placed[i].key, unit.keys + i * nkeys, unit.nulls + i * nkeys);
+        }
         memcpy(unit.values + i * width, reader.take_bytes(sizeof(int128) * width), sizeof(int128) * width);
         take_values(&reader, static_cast<int64>(i), &unit);
     }
-    return question->thresholded ? unit : declared(question, unit, cells);
+    return question->thresholded && !has_quantile(question) ? unit : by_groups(question, unit, placed);
 }
 
 void clip_contribution(const Question *question, UnitContribution *unit) {

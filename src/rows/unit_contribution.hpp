@@ -38,7 +38,7 @@ struct CellOfGroup {
 };
 struct UnitContribution {
     int ngroups;
-    int *groups; // ascending; null where groups are discovered
+    int *groups; // ascending; of discovered ones nobody reads them
     Datum *keys; // ngroups x nkeys
     bool *nulls;
     privacy::int128 *values; // ngroups x ncoordinates; of quantiles and of counts of different values 0

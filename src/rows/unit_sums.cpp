@@ -14,16 +14,19 @@ static List *columns_of_store(const Question *question) {
     List *columns = keys_of(question);
     for (int c = 0; c < question->ncoordinates; c++)
         columns = lappend(columns, makeNullConst(sixteen_bytes, -1, InvalidOid));
-    return columns;
+    return has_quantile(question) ? lappend(columns, makeNullConst(BYTEAOID, -1, InvalidOid)) : columns;
 }
 
 TupleDesc describe_unit_sums(const Question *question) {
     return BlessTupleDesc(ExecTypeFromExprList(columns_of_store(question)));
 }
 
-void read_unit_sums(const Question *question, const Datum *columns, privacy::int128 *values) {
+void read_unit_sums(const Question *question, const Datum *columns, privacy::int128 *values, int64 *cells) {
     for (int c = 0; c < question->ncoordinates; c++)
         memcpy(values + c, DatumGetPointer(columns[question->leaf->nkeys + c]), sizeof(privacy::int128));
+    if (cells != nullptr && question->ncells > 0)
+        memcpy(cells, VARDATA_ANY(DatumGetPointer(columns[question->leaf->nkeys + question->ncoordinates])),
+               sizeof(int64) * question->ncells);
 }
 
 static void set_coordinates(const Question *question, const privacy::int128 *values, Datum *columns) {
@@ -35,8 +38,8 @@ static void set_coordinates(const Question *question, const privacy::int128 *val
 
 namespace {
 // Adds up what all units bring. Sums of declared groups are added in place. Sorted are, for discovered groups, a row for each of a
-// unit's groups, and in any case one for each value that is counted: those of one group come one behind the other, equal values of it
-// side by side.
+// unit's groups and one for each of its cells, and in any case one for each value that is counted: those of one group come one behind the
+// other, equal values of it side by side.
 struct Groups {
     const Question *question;
     const Sums *sums;
@@ -47,8 +50,8 @@ struct Groups {
 };
 } // namespace
 
-// Behind the keys and the sums of discovered groups come a value that is counted, and for which coordinate. A row has the sums or the
-// value.
+// Behind the keys and the sums of discovered groups come a value that is counted, and for which coordinate; or how often a cell is there,
+// and which. A row has the sums or one of these.
 static TupleDesc describe_sorted(const Question *question) {
     Const *integer = makeNullConst(INT4OID, -1, InvalidOid), *value = makeNullConst(UUIDOID, -1, InvalidOid);
     List *groups = question->thresholded ? columns_of_store(question) : list_make1(integer);
@@ -115,21 +118,34 @@ static void end_row(const Groups *groups) {
 
 // ---- one unit ------------------------------------------------------------------------------------------------------
 
+static void put_one(const Groups *groups, const UnitContribution *brought, int group, int number, void *value) {
+    const int last = groups->desc->natts - 1;
+    begin_row(groups, brought, group);
+    groups->slot->tts_isnull[last - 1] = groups->slot->tts_isnull[last] = false;
+    groups->slot->tts_values[last - 1] = Int32GetDatum(number);
+    groups->slot->tts_values[last] = PointerGetDatum(value);
+    end_row(groups);
+}
+
 static void put_values(const Groups *groups, const UnitContribution *brought) {
     for (int k = 0; k < brought->ncounts; k++)
         for (int i = 0; i < brought->counts[k].n; i++) {
             privacy::UnitValue *pair = &brought->counts[k].pairs[i];
-            begin_row(groups, brought, static_cast<int>(pair->group));
-            const int last = groups->desc->natts - 1;
-            groups->slot->tts_isnull[last - 1] = groups->slot->tts_isnull[last] = false;
-            groups->slot->tts_values[last - 1] = Int32GetDatum(brought->counts[k].coordinate);
-            groups->slot->tts_values[last] = PointerGetDatum(&pair->value);
-            end_row(groups);
+            put_one(groups, brought, static_cast<int>(pair->group), brought->counts[k].coordinate, &pair->value);
         }
+}
+
+// Returns where a cell of a quantile stands among those of a group.
+static int place_of_cell(const Question *question, int quantile, int cell) {
+    return quantile * number_of_cells(question) + cell;
 }
 
 static void put_sums(const Groups *groups, const UnitContribution *brought) {
     const Question *question = groups->question;
+    for (int i = 0; i < brought->ncells; i++)
+        for (int q = 0; q < brought->nquantiles; q++)
+            if (privacy::int128 *count = &brought->cell_counts[int64{i} * brought->nquantiles + q]; *count > 0)
+                put_one(groups, brought, brought->cells[i].group, place_of_cell(question, q, brought->cells[i].cell), count);
     for (int i = 0; i < brought->ngroups; i++) {
         begin_row(groups, brought, i);
         memset(groups->slot->tts_isnull + groups->nkeys, false, sizeof(bool) * question->ncoordinates);
@@ -140,14 +156,14 @@ static void put_sums(const Groups *groups, const UnitContribution *brought) {
 
 static void add_sums(const Groups *groups, const UnitContribution *brought) {
     const Question *question = groups->question;
-    const int width = question->ncoordinates, cells = number_of_cells(question);
+    const int width = question->ncoordinates;
     for (int i = 0; i < brought->ngroups; i++)
         for (int c = 0; c < width; c++)
             groups->sums->values[int64{brought->groups[i]} * width + c] += brought->values[int64{i} * width + c];
     for (int i = 0; i < brought->ncells; i++)
         for (int q = 0; q < brought->nquantiles; q++)
-            groups->sums
-                ->cells[int64{brought->cells[i].group} * question->ncells + q * cells + brought->cells[i].cell] +=
+            groups->sums->cells[int64{brought->cells[i].group} * question->ncells +
+                                place_of_cell(question, q, brought->cells[i].cell)] +=
                 static_cast<int64>(brought->cell_counts[int64{i} * brought->nquantiles + q]);
 }
 
@@ -175,10 +191,15 @@ struct Group {
     Datum *columns; // its keys, copied, and its sums
     bool *nulls;
     privacy::int128 *sums, *brought;
+    bytea *cells; // of quantiles, as in the store; else empty
     int coordinate; // of the value that was counted last; -1: none was
     pg_uuid_t value;
 };
 } // namespace
+
+static Size size_of_cells(const Question *question) {
+    return sizeof(int64) * question->ncells;
+}
 
 static Group no_group(const Groups *groups) {
     Group group = {};
@@ -192,6 +213,8 @@ static Group no_group(const Groups *groups) {
     const Size size = sizeof(privacy::int128) * (groups->question->ncoordinates + 1);
     group.sums = static_cast<privacy::int128 *>(palloc0(size));
     group.brought = static_cast<privacy::int128 *>(palloc0(size));
+    group.cells = static_cast<bytea *>(palloc0(VARHDRSZ + size_of_cells(groups->question)));
+    SET_VARSIZE(group.cells, VARHDRSZ + size_of_cells(groups->question));
     return group;
 }
 
@@ -216,6 +239,7 @@ static void begin_group(Group *group, const Datum *keys, const bool *nulls) {
     }
     MemoryContextSwitchTo(old);
     memset(group->sums, 0, sizeof(privacy::int128) * group->groups->question->ncoordinates);
+    memset(VARDATA(group->cells), 0, size_of_cells(group->groups->question));
     group->begun = true;
     group->coordinate = -1;
 }
@@ -229,12 +253,24 @@ static void count_value(Group *group, int coordinate, const pg_uuid_t *value) {
     group->value = *value;
 }
 
+static void add_to_cell(Group *group, int place, const void *count) {
+    char *at = VARDATA(group->cells) + sizeof(int64) * place;
+    int64 so_far;
+    memcpy(&so_far, at, sizeof so_far);
+    memcpy(group->brought, count, sizeof(privacy::int128));
+    so_far += static_cast<int64>(*group->brought);
+    memcpy(at, &so_far, sizeof so_far);
+}
+
 static void add_row(Group *group, const TupleTableSlot *slot) {
+    const Question *question = group->groups->question;
     const int last = group->groups->desc->natts - 1;
+    if (!slot->tts_isnull[last] && question->ncells > 0)
+        return add_to_cell(group, DatumGetInt32(slot->tts_values[last - 1]), DatumGetPointer(slot->tts_values[last]));
     if (!slot->tts_isnull[last])
         return count_value(group, DatumGetInt32(slot->tts_values[last - 1]), DatumGetUUIDP(slot->tts_values[last]));
-    read_unit_sums(group->groups->question, slot->tts_values, group->brought);
-    for (int c = 0; c < group->groups->question->ncoordinates; c++)
+    read_unit_sums(question, slot->tts_values, group->brought, nullptr);
+    for (int c = 0; c < question->ncoordinates; c++)
         group->sums[c] += group->brought[c];
 }
 
@@ -245,6 +281,8 @@ static void end_group(Group *group) {
         return;
     if (question->thresholded) {
         set_coordinates(question, group->sums, group->columns);
+        if (question->ncells > 0)
+            group->columns[question->leaf->nkeys + question->ncoordinates] = PointerGetDatum(group->cells);
         tuplestore_putvalues(sums->store, sums->desc, group->columns, group->nulls);
         return;
     }

@@ -193,10 +193,11 @@ def make_measures(rng, schema, table, draws):
     return texts, measures
 
 
-def counted_first(measures, kind):
-    """What a threshold looks at comes first, whether it is asked for or not: how many units, or rows, a group has."""
-    asked = [m for m in measures if m.kind == kind and m.column is None and not m.filtered]
-    return (asked or [Measure(kind)]) + [m for m in measures if m not in asked]
+def counted_first(measures, kind, one_in_group=False):
+    """What a threshold looks at comes first, whether it is asked for or not: how many units, or rows, a group has. Where one row of a unit
+    counts, both are one number."""
+    asked = [m for m in measures if (m.kind == kind or (one_in_group and m.kind == "count")) and m.column is None and not m.filtered]
+    return [Measure(kind)] + [m for m in measures if m not in asked]
 
 
 def make_question(rng, schema):
@@ -341,7 +342,7 @@ def make_carried_question(rng, schema):
 def make_plain_question(rng, schema):
     table = rng.choice(("visits", "visits", "items", "items", "orders", "people"))
     pick = rng.choice(("", "g", "g", "m", "d", "d"))
-    draws = pick != "d" and rng.random() < 0.3
+    draws = rng.random() < 0.3
     texts, measures = make_measures(rng, schema, table, draws)
     text, keeps = rng.choice(CONDITIONS) if rng.random() < 0.5 else ("", lambda row: True)
     for measure in measures:
@@ -364,8 +365,8 @@ def make_plain_question(rng, schema):
         arguments += f", max_rows_per_group => {per_group}"
     one_group = not pick or not clipped
     groups = 1 if one_group else min(groups, rows, len(keys) if keys else rows)
-    policy = rng.choice(("regress_dp_finder", "regress_dp_gfinder") if keys is None else
-                        ("regress_dp_laplace",) if draws else ("regress_dp_laplace", "regress_dp_gaussian"))
+    policy = rng.choice((("regress_dp_finder", "regress_dp_gfinder") if keys is None else
+                         ("regress_dp_laplace", "regress_dp_gaussian"))[:1 if draws else 2])
     sql = (f"SELECT {', '.join(([pick] if pick else []) + texts)} FROM {schema.name(table)}_dp"
            + (f" WHERE {text}" if text else "") + (f" GROUP BY {pick}" if pick else ""))
     if arguments:
@@ -374,7 +375,7 @@ def make_plain_question(rng, schema):
         sql = f"SELECT * FROM dp_query($q${sql}$q${arguments}) AS ({', '.join(columns)})"
     thresholded = keys is None
     if thresholded:
-        measures = counted_first(measures, "units" if clipped else "count")
+        measures = counted_first(measures, "units" if clipped else "count", rows == 1)
     return Question(sql, lambda tables: tables[table], tuple(measures), key, keys, keeps, Limits(rows, groups, clipped, one_group, rows_in_group(policy, rows, per_group)),
                     policy, thresholded)
 
@@ -446,6 +447,8 @@ def make_joined_question(rng, schema):
             per_group = rng.randint(1, rows)
             arguments += f", max_rows_per_group => {per_group}"
     rows = 1 if single else rows
+    by_key = pick == "d" and several == [of] and isinstance(of, People) and of.grouped and not of.nullable
+    per_group = per_group or int(by_key)
     groups = 1 if one_group else min(groups, rows, len(keys) if keys else rows)
     policy = rng.choice(("regress_dp_finder", "regress_dp_gfinder") if keys is None else
                         ("regress_dp_laplace", "regress_dp_gaussian"))
@@ -456,7 +459,7 @@ def make_joined_question(rng, schema):
             [f"c{i} {type_of(t)}" for i, t in enumerate(texts)]
         sql = f"SELECT * FROM dp_query($q${sql}$q${arguments}) AS ({', '.join(columns)})"
     if keys is None:
-        measures = counted_first(measures, "count" if single else "units")
+        measures = counted_first(measures, "count" if single else "units", rows == 1 or by_key)
     return Question(sql, lambda tables: joined_rows(tree, tables), tuple(measures), key, keys, keeps,
                     Limits(rows, groups, True, one_group, rows_in_group(policy, rows, per_group)), policy, keys is None)
 
@@ -528,7 +531,7 @@ def make_tested_question(rng, schema):
         named = ([f"k {'boolean' if pick == 'e' else 'text'}"] if pick else []) + [f"c{i} {kind}" for i, kind in enumerate(types)]
         sql = f"SELECT * FROM dp_query($q${sql}$q${arguments}) AS ({', '.join(named)})"
     if keys is None:
-        measures = counted_first(measures, "count" if table == "people" else "units")
+        measures = counted_first(measures, "count" if table == "people" else "units", rows == 1)
     return Question(sql, lambda tables: tested_rows(tables, table, exists), tuple(measures), key, keys, keeps,
                     Limits(rows, groups, True, one_group, rows_in_group(policy, rows, per_group)), policy, keys is None)
 
