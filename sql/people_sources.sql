@@ -62,6 +62,15 @@ INSERT INTO ps_query VALUES
 ('IN, of all', 'SELECT NULL::text AS g, count(*) AS x FROM ps_patient_dp WHERE pid IN (SELECT v.pid FROM ps_visit_dp v WHERE v.days > 7 GROUP BY 1)', 1, 1),
 ('IN, of rows', 'SELECT v.reason AS g, count(*) AS x FROM ps_visit_dp v WHERE v.pid IN (SELECT pid FROM ps_visit_dp GROUP BY pid HAVING max(days) > 12) GROUP BY v.reason', 10, 1),
 ('IN twice, WITH', 'WITH s AS (SELECT pid, days FROM ps_visit_dp) SELECT NULL::text AS g, count(*) AS x FROM ps_patient_dp p WHERE p.pid IN (SELECT pid FROM s GROUP BY pid HAVING count(*) > 2) AND p.pid IN (SELECT pid FROM s WHERE days < 4 GROUP BY pid)', 1, 1),
+('IN, OR', 'SELECT p.sex AS g, count(*) AS x FROM ps_patient_dp p WHERE p.age > 80 OR p.pid IN (SELECT pid FROM ps_visit_dp GROUP BY pid HAVING count(*) > 3) GROUP BY p.sex', 1, 1),
+('IN, FILTER', 'SELECT NULL::text AS g, count(*) FILTER (WHERE p.pid IN (SELECT pid FROM ps_visit_dp GROUP BY pid HAVING count(*) > 3)) AS x FROM ps_patient_dp p', 1, 1),
+('IN, CASE', 'SELECT NULL::text AS g, sum(CASE WHEN p.age < 40 AND p.pid IN (SELECT pid FROM ps_visit_dp GROUP BY pid HAVING count(*) > 3) THEN 2 ELSE 1 END) AS x FROM ps_patient_dp p', 2, 1),
+('IN, grouped by', 'SELECT (p.pid IN (SELECT pid FROM ps_visit_dp WHERE pid IS NOT NULL GROUP BY pid HAVING count(*) > 3))::text AS g, count(*) AS x FROM ps_patient_dp p GROUP BY p.pid IN (SELECT pid FROM ps_visit_dp WHERE pid IS NOT NULL GROUP BY pid HAVING count(*) > 3)', 1, 1),
+('IN, below', 'SELECT t.sex AS g, count(*) AS x FROM (SELECT p.sex FROM ps_patient_dp p WHERE p.pid IN (SELECT pid FROM ps_visit_dp GROUP BY pid HAVING count(*) > 3)) t GROUP BY t.sex', 1, 1),
+('IN, below as a column', 'SELECT t.often::text AS g, count(*) AS x FROM (SELECT p.pid IN (SELECT pid FROM ps_visit_dp WHERE pid IS NOT NULL GROUP BY pid HAVING count(*) > 3) AS often FROM ps_patient_dp p) t GROUP BY t.often', 1, 1),
+('IN, of two keys', 'SELECT NULL::text AS g, count(*) AS x FROM ps_visit_dp v WHERE (v.pid, v.reason) IN (SELECT pid, reason FROM ps_visit_dp GROUP BY pid, reason HAVING count(*) > 1)', 10, 1),
+('NOT IN', 'SELECT NULL::text AS g, count(*) AS x FROM ps_patient_dp p WHERE p.pid NOT IN (SELECT pid FROM ps_visit_dp WHERE pid IS NOT NULL GROUP BY pid HAVING count(*) > 3)', 1, 1),
+('NOT IN, of rows', 'SELECT NULL::text AS g, count(*) AS x FROM ps_visit_dp v WHERE v.days > 3 AND v.pid NOT IN (SELECT pid FROM ps_visit_dp WHERE pid IS NOT NULL GROUP BY pid HAVING max(days) > 12)', 10, 1),
 ('sets', 'SELECT coalesce(p.sex, ''all'') AS g, count(*) AS x FROM ps_patient_dp p JOIN (SELECT pid FROM ps_visit_dp GROUP BY pid HAVING count(*) > 3) s USING (pid) GROUP BY ROLLUP (p.sex)', 1, 1);
 CREATE TABLE ps_reference (name text, g text, x numeric);
 DO $$
@@ -94,10 +103,11 @@ FROM ps_query NATURAL JOIN ps_answer a LEFT JOIN ps_reference r ON r.name = a.na
 -- No group of the reference is missing.
 SELECT r.name, r.g FROM ps_reference r LEFT JOIN ps_answer a ON r.name = a.name AND r.g IS NOT DISTINCT FROM a.g WHERE a.name IS NULL;
 
--- What IN cannot ask of people: several rows for each, those who are in none; EXISTS of what is aggregated.
+-- What IN cannot ask of people: several rows for each, of whom somebody may be NULL where that decides; EXISTS of what is aggregated.
 SET ROLE regress_analyst;
 SELECT count(*) FROM ps_patient_dp p WHERE p.pid IN (SELECT pid FROM ps_visit_dp GROUP BY pid, reason HAVING count(*) > 1);
-SELECT count(*) FROM ps_patient_dp p WHERE p.pid NOT IN (SELECT pid FROM ps_visit_dp WHERE pid IS NOT NULL GROUP BY pid HAVING count(*) > 3);
+SELECT count(*) FROM ps_patient_dp p WHERE p.pid NOT IN (SELECT pid FROM ps_visit_dp GROUP BY pid HAVING count(*) > 3);
+SELECT count(*) FROM ps_patient_dp p LEFT JOIN ps_visit_dp v USING (pid) WHERE v.pid NOT IN (SELECT pid FROM ps_patient_dp GROUP BY pid HAVING max(age) > 50);
 SELECT count(*) FROM ps_patient_dp p WHERE p.pid > ANY (SELECT pid FROM ps_visit_dp GROUP BY pid);
 SELECT count(*) FROM ps_patient_dp p WHERE p.age IN (SELECT pid FROM ps_visit_dp GROUP BY pid);
 SELECT count(*) FROM ps_patient_dp p WHERE EXISTS (SELECT FROM ps_visit_dp v WHERE v.pid = p.pid HAVING count(*) > 3);

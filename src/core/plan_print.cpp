@@ -255,10 +255,21 @@ struct Printer {
         return " OVER (PARTITION BY " + list_of(partition) + (order.empty() ? "" : " ORDER BY " + list_of(order)) + ")";
     }
 
+    std::string printed_branches() {
+        std::vector<std::string> parts;
+        for (const Source &part : plan.sources)
+            parts.push_back(Printer(part.people.front(), words.utf8).printed_people());
+        return list_of(parts, " UNION ALL ");
+    }
+
     std::string printed_people() {
+        if (plan.from.empty())
+            return printed_branches();
         std::vector<std::string> outputs, keys;
         for (std::size_t i = 0; i < plan.keys.size(); i++)
             outputs.push_back(printed_expression(plan.keys[i]) + " AS c" + std::to_string(i + 1));
+        if (!plan.per_person)
+            return "SELECT " + list_of(outputs) + printed_from() + printed_where();
         const auto add_key = [&](std::string key) {
             if (std::find(keys.begin(), keys.end(), key) == keys.end())
                 keys.push_back(std::move(key));

@@ -76,7 +76,9 @@ struct Source {
     Name name; // of a restricted view, or of a public table
     bool is_public = false;
     std::vector<Expression> columns; // of rows that the statement passes, which have no name: arrays, each a constant
-    std::vector<Plan> people; // one: a sub-SELECT with rows of people, whose columns are its keys; else none
+    // One: a sub-SELECT with rows of people, whose columns are its keys; else none. Without per_person its rows stand as they are; without
+    // FROM they are those of all its sources.
+    std::vector<Plan> people;
 };
 
 struct Column {

@@ -13,6 +13,7 @@
 #include "query/limits.hpp"
 #include "query/make.hpp"
 #include "query/hints.hpp"
+#include "query/tested_links.hpp"
 #include "query/total_table.hpp"
 
 namespace dp::query {
@@ -422,70 +423,18 @@ static Node *column_of_test(const Leaf *leaf, const SemiJoin *test) {
     return reinterpret_cast<Node *>(found);
 }
 
-namespace {
-struct Tests {
-    const Reading *reading;
-    bool only_true;  // of the expression that is looked at
-    bool aggregated; // it is within an aggregate, or need not be
-};
-} // namespace
-
-static Node *put_tests(Node *node, void *context);
-
-static Node *put_below(Node *node, Tests tests, bool only_true) {
-    tests.only_true = only_true;
-    return put_tests(node, &tests);
-}
-
-static Node *put_into_aggregate(const Aggref *call, Tests tests) {
-    tests.aggregated = true;
-    auto *own = copyObject(const_cast<Aggref *>(call));
-    own->args = reinterpret_cast<List *>(put_below(reinterpret_cast<Node *>(own->args), tests, false));
-    own->aggfilter = reinterpret_cast<Expr *>(put_below(reinterpret_cast<Node *>(own->aggfilter), tests, true));
-    return reinterpret_cast<Node *>(own);
-}
-
-static Node *put_into_when(const CaseWhen *when, const Tests &tests) {
-    auto *own = copyObject(const_cast<CaseWhen *>(when));
-    own->expr = reinterpret_cast<Expr *>(put_below(reinterpret_cast<Node *>(own->expr), tests, true));
-    own->result = reinterpret_cast<Expr *>(put_below(reinterpret_cast<Node *>(own->result), tests, false));
-    return reinterpret_cast<Node *>(own);
-}
-
-static Node *put_tests(Node *node, void *context) {
-    auto *tests = static_cast<Tests *>(context);
-    check_stack_depth();
-    if (node == nullptr)
-        return nullptr;
-    if (IsA(node, Aggref))
-        return put_into_aggregate(castNode(Aggref, node), *tests);
-    if (IsA(node, CaseWhen))
-        return put_into_when(castNode(CaseWhen, node), *tests);
-    if (IsA(node, BooleanTest) && (castNode(BooleanTest, node)->booltesttype == IS_TRUE ||
-                                   castNode(BooleanTest, node)->booltesttype == IS_NOT_TRUE)) {
-        auto *own = copyObject(castNode(BooleanTest, node));
-        own->arg = reinterpret_cast<Expr *>(put_below(reinterpret_cast<Node *>(own->arg), *tests, true));
-        return reinterpret_cast<Node *>(own);
-    }
-    if (IsA(node, SubLink)) {
-        auto *link = castNode(SubLink, node);
-        if (!tests->aggregated || !has_form_of_semi_join(link))
-            return node; // shape refuses it
-        return column_of_test(tests->reading->leaf, add_test(tests->reading, link, tests->only_true));
-    }
-    Tests below = *tests;
-    below.only_true =
-        tests->only_true && (IsA(node, List) || (IsA(node, BoolExpr) && castNode(BoolExpr, node)->boolop != NOT_EXPR));
-    return border::mutate_expression(node, put_tests, &below);
+static Node *put_test(SubLink *link, bool only_true, void *context) {
+    const auto *reading = static_cast<const Reading *>(context);
+    return has_form_of_semi_join(link) ? column_of_test(reading->leaf, add_test(reading, link, only_true)) : nullptr;
 }
 
 void read_tests(Leaf *leaf, Query *query, bool of_unit, ParseState *source) {
-    const Reading reading = {leaf, query, source};
-    leaf->where = put_below(leaf->where, Tests{&reading, true, true}, true);
+    Reading reading = {leaf, query, source};
+    leaf->where = put_links(leaf->where, true, true, put_test, &reading);
     query->targetList = reinterpret_cast<List *>(
-        put_below(reinterpret_cast<Node *>(query->targetList), Tests{&reading, false, !of_unit}, false));
+        put_links(reinterpret_cast<Node *>(query->targetList), false, !of_unit, put_test, &reading));
     if (of_unit)
-        query->havingQual = put_below(query->havingQual, Tests{&reading, false, false}, false);
+        query->havingQual = put_links(query->havingQual, false, false, put_test, &reading);
 }
 
 const SemiJoin *test_of(const Leaf *leaf, const Var *column) {

@@ -6,6 +6,7 @@
 #include "border/visit.hpp"
 #include "catalog/facade.hpp"
 #include "catalog/public_table.hpp"
+#include "query/branches.hpp"
 #include "query/from.hpp"
 #include "query/leaf.hpp"
 #include "query/limits.hpp"
@@ -24,8 +25,6 @@ static int first_location(const List *clauses, List *targets) {
 
 // A level below the aggregation may project, rename, filter, and sort in vain.
 static void check_projection(const Query *query, ParseState *source) {
-    refuse_if(query->setOperations != nullptr, "UNION, INTERSECT or EXCEPT of rows",
-              "Aggregate in each part, and combine the answers.", source, -1);
     if (query->hasWindowFuncs)
         refuse_window(query, source);
     if (query->distinctClause != NIL)
@@ -253,20 +252,36 @@ static void forget_query(CommonTableExpr *cte) {
     cte->ctequery = reinterpret_cast<Node *>(make_select());
 }
 
-// Ends at a sub-SELECT with rows of units, which has what it reads folded by itself.
-static From fold_people(Fold *fold, const Level *below, int index) {
-    const RangeTblEntry *entry = rt_fetch(index, fold->level->query->rtable);
+// Folds a level with rows of units by itself, as it stands in the leaf. names: String *, of its columns.
+static Query *fold_rows(Fold *fold, const Level *own, const List *names) {
     check_people(fold->all->opened + 1);
-    const Level own = {copyObject(below->query), below->outer};
-    border::flatten_grouping(own.query);
-    check_per_unit(own.query, fold->source);
-    const Folded folded = fold_at(&own, fold->all->level, fold, fold->source);
+    if (own->query->setOperations != nullptr) {
+        List *parts = NIL;
+        fold->all->opened++;
+        for (auto *entry : border::each<RangeTblEntry>(branches_of(own->query, fold->source))) {
+            const Level part = query_of(entry, own);
+            adapt_branch(&part, own->query, fold->source);
+            parts = lappend(parts, fold_rows(fold, &part, names));
+        }
+        return union_all(parts, "part");
+    }
+    border::flatten_grouping(own->query);
+    check_per_unit(own->query, fold->source);
+    const Folded folded = fold_at(own, fold->all->level, fold, fold->source);
     fold->all->with = folded.with;
     fold->all->opened = folded.opened;
     fold->all->views.entries = list_concat(folded.views.entries, fold->all->views.entries);
     fold->all->views.infos = list_concat(folded.views.infos, fold->all->views.infos);
+    return people_query(own->query, &folded, names);
+}
+
+// Ends at a sub-SELECT with rows of units, which has what it reads folded by itself.
+static From fold_people(Fold *fold, const Level *below, int index) {
+    const RangeTblEntry *entry = rt_fetch(index, fold->level->query->rtable);
+    const Level own = {copyObject(below->query), below->outer};
+    Query *rows = fold_rows(fold, &own, entry->eref->colnames);
     fold->all->views.add(fold->level->query, entry, below->query);
-    return fold_source(fold, InvalidOid, nullptr, index, people_query(own.query, &folded, entry->eref->colnames));
+    return fold_source(fold, InvalidOid, nullptr, index, rows);
 }
 
 // Goes on below a sub-SELECT that projects, filters and joins.
@@ -301,7 +316,8 @@ static From fold_item(const RangeTblRef *ref, bool nullable, void *context) {
     }
     const Level below = query_of(entry, level);
     const bool grouped = below.query != nullptr && aggregates(below.query);
-    const bool has_people = below.query != nullptr && reads_rows(&below) && has_rows_of_units(&below);
+    const bool combined = below.query != nullptr && below.query->setOperations != nullptr;
+    const bool has_people = below.query != nullptr && reads_rows(&below) && (combined || has_rows_of_units(&below));
     if (!has_people && is_passed(fold, entry))
         return fold_passed(fold, ref->rtindex);
     CommonTableExpr *cte = entry->rtekind == RTE_CTE ? find_cte(entry, level, &owner) : nullptr;

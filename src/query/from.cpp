@@ -9,9 +9,9 @@
 #include "catalog/public_table.hpp"
 #include "catalog/settings.hpp"
 #include "query/hints.hpp"
-#include "query/levels.hpp"
 #include "query/limits.hpp"
 #include "query/leaf_rows.hpp"
+#include "query/levels.hpp"
 #include "query/make.hpp"
 
 namespace dp::query {
@@ -161,10 +161,10 @@ struct Reading {
                 reading->source, -1);
 }
 
-// Tells a sub-SELECT that aggregates, or has windows.
+// Tells a sub-SELECT that aggregates, has windows, or puts rows below each other.
 static bool is_people(const RangeTblEntry *entry) {
     return entry->rtekind == RTE_SUBQUERY && !entry->lateral &&
-           (aggregates(entry->subquery) || entry->subquery->hasWindowFuncs);
+           (aggregates(entry->subquery) || entry->subquery->hasWindowFuncs || entry->subquery->setOperations != nullptr);
 }
 
 static From read_item(const RangeTblRef *ref, bool nullable, void *context) {

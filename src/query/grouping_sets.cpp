@@ -237,39 +237,6 @@ Query *answer_of_set(RangeTblEntry *release, const Bitmapset *set, const SetColu
     return query;
 }
 
-// All have columns of the same types.
-static Node *below_each_other(Node *upper, Node *lower, const Query *first) {
-    auto *both = makeNode(SetOperationStmt);
-    both->op = SETOP_UNION;
-    both->all = true;
-    both->larg = upper;
-    both->rarg = lower;
-    for (auto *item : border::each<TargetEntry>(first->targetList)) {
-        auto *expression = reinterpret_cast<Node *>(item->expr);
-        both->colTypes = lappend_oid(both->colTypes, exprType(expression));
-        both->colTypmods = lappend_int(both->colTypmods, exprTypmod(expression));
-        both->colCollations = lappend_oid(both->colCollations, exprCollation(expression));
-    }
-    return reinterpret_cast<Node *>(both);
-}
-
-static Query *union_all(const List *answers) {
-    auto *first = linitial_node(Query, answers);
-    Query *all = make_select();
-    ListCell *cell;
-    foreach (cell, answers) {
-        const int index = foreach_current_index(cell) + 1;
-        all->rtable =
-            lappend(all->rtable, subquery_entry(lfirst_node(Query, cell), psprintf("set %d", index), false));
-        auto *item = reinterpret_cast<Node *>(reference_to(index));
-        all->setOperations = index == 1 ? item : below_each_other(all->setOperations, item, first);
-    }
-    for (auto *target : border::each<TargetEntry>(first->targetList)) {
-        add_target(all, column_of(target->resno, reinterpret_cast<Node *>(target->expr)), target->resname);
-    }
-    return all;
-}
-
 // Adjusts what answers are asked with: it stands lower than the queries of WITH that it names.
 static void lower_arguments(const List *answers) {
     for (auto *answer : border::each<Query>(answers))
@@ -279,7 +246,7 @@ static void lower_arguments(const List *answers) {
 
 RangeTblEntry *all_answers(const List *answers) {
     lower_arguments(answers);
-    Query *all = list_length(answers) == 1 ? linitial_node(Query, answers) : union_all(answers);
+    Query *all = list_length(answers) == 1 ? linitial_node(Query, answers) : union_all(answers, "set");
     return subquery_entry(all, "answers");
 }
 

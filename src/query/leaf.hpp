@@ -118,14 +118,24 @@ struct Window {
     bool numbered;   // a function depends on the order, which ends with all columns that the level reads
 };
 
+// Tells a sub-SELECT that groups by the unit, and one that keeps rows and has windows over them, from the parts of UNION ALL: one that shows
+// rows as they are, and all of them below each other, which are its sources. Its columns are those of the first.
+enum class PeopleForm : uint8 { grouped, windows, rows, branches };
+
 struct PerUnit {
+    PeopleForm form;
     List *columns; // Aggref *, or WindowFunc * whose winref is the place of its window: over the sources; distinct
-    List *windows; // Window *: of a level that keeps its rows; NIL: it is grouped
+    List *windows; // Window *: of the form of this name; else NIL
     List *keys;    // Node *: over the sources, what it is grouped by beside the unit's columns
     List *carried; // Var *: columns of the sources that stand above it as they are; distinct
     Node *where;   // which units there are: over these, or null
     List *unit;    // int: of a source, the numbers of its columns that are the unit's; what it does not show comes behind its keys
 };
+
+// Whether columns of it are computed from rows of the unit, not only shown.
+inline bool computes_columns(const PerUnit *rows) {
+    return rows->form == PeopleForm::grouped || rows->form == PeopleForm::windows;
+}
 
 struct Leaf {
     Oid view;           // of the first source that is private

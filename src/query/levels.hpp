@@ -22,6 +22,15 @@ CommonTableExpr *find_cte(const RangeTblEntry *entry, const Level *level, const 
 // The query behind an entry that is a sub-SELECT, a view or a CTE, at its level; null query: none, or one that changes data.
 Level query_of(const RangeTblEntry *entry, const Level *level);
 
+// A column of a facade, by the entry that it stands in: null entry, it is none.
+struct FacadeColumn {
+    const RangeTblEntry *entry;
+    Oid view;
+    AttrNumber attno;
+};
+// The column of a facade that an expression of a level is, through the sub-SELECTs, views and CTEs that hand it on.
+FacadeColumn find_column(const Level *level, Node *node);
+
 // Whether a level groups by the columns of the unit, whatever else it groups by (query/per_unit), or keeps the rows of units.
 bool has_rows_of_units(const Level *level);
 

@@ -1,5 +1,7 @@
 #include "query/make.hpp"
 
+#include "border/each.hpp"
+
 namespace dp::query {
 
 Const *text_constant(const char *text) {
@@ -106,6 +108,44 @@ void add_item(Query *query, RangeTblEntry *entry) {
 
 RangeTblEntry *subquery_entry(Query *query, const char *name, bool in_from) {
     return addRangeTableEntryForSubquery(make_parsestate(nullptr), query, makeAlias(name, NIL), false, in_from)->p_rte;
+}
+
+static Node *union_between(const Query *first, int begin, int end) {
+    if (end - begin == 1)
+        return reinterpret_cast<Node *>(reference_to(begin + 1));
+    const int middle = begin + (end - begin) / 2; // a balanced tree: there may be thousands
+    auto *both = makeNode(SetOperationStmt);
+    both->op = SETOP_UNION;
+    both->all = true;
+    both->larg = union_between(first, begin, middle);
+    both->rarg = union_between(first, middle, end);
+    for (auto *target : border::each<TargetEntry>(first->targetList)) {
+        auto *column = reinterpret_cast<Node *>(target->expr);
+        if (target->resjunk)
+            continue;
+        both->colTypes = lappend_oid(both->colTypes, exprType(column));
+        both->colTypmods = lappend_int(both->colTypmods, exprTypmod(column));
+        both->colCollations = lappend_oid(both->colCollations, exprCollation(column));
+    }
+    return reinterpret_cast<Node *>(both);
+}
+
+Node *union_tree(const Query *first, int n) {
+    return union_between(first, 0, n);
+}
+
+Query *union_all(const List *queries, const char *name) {
+    auto *first = linitial_node(Query, queries);
+    Query *all = make_select();
+    for (auto *one : border::each<Query>(queries))
+        all->rtable =
+            lappend(all->rtable, subquery_entry(one, psprintf("%s %d", name, list_length(all->rtable) + 1), false));
+    all->setOperations = union_tree(first, list_length(queries));
+    for (auto *target : border::each<TargetEntry>(first->targetList))
+        if (!target->resjunk)
+            add_target(all, reinterpret_cast<Node *>(column_showing(1, target->resno, reinterpret_cast<Node *>(target->expr))),
+                       target->resname);
+    return all;
 }
 
 } // namespace dp::query

@@ -47,5 +47,9 @@ TargetEntry *add_target(Query *query, Node *expression, const char *name);
 void add_item(Query *query, RangeTblEntry *entry);
 // Makes (query) AS name.
 RangeTblEntry *subquery_entry(Query *query, const char *name, bool in_from = true);
+// Makes the tree of UNION ALL over the first n entries of a range table, which have the columns of this query.
+Node *union_tree(const Query *first, int n);
+// Makes SELECT .. UNION ALL SELECT .. of queries, whose entries are called by the name and a number.
+Query *union_all(const List *queries, const char *name);
 
 } // namespace dp::query

@@ -184,7 +184,9 @@ static bool find_relations(Node *node, void *relations) {
         return false;
     if (IsA(node, SelectStmt)) {
         auto *select = castNode(SelectStmt, node);
-        if (select->op != SETOP_NONE || select->withClause != nullptr || select->fromClause == NIL)
+        const bool combined = select->op == SETOP_UNION && select->all; // its parts are met below
+        if ((select->op != SETOP_NONE && !combined) || select->withClause != nullptr ||
+            (select->fromClause == NIL && !combined))
             return true;
         for (auto *part : border::each<Node>(select->fromClause))
             if (!add_relations(part, static_cast<List **>(relations)))

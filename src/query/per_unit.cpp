@@ -10,6 +10,7 @@
 #include "border/visit.hpp"
 #include "catalog/facade.hpp"
 #include "query/aggregate_table.hpp"
+#include "query/branches.hpp"
 #include "query/flatten_subselects.hpp"
 #include "query/from.hpp"
 #include "query/limits.hpp"
@@ -26,50 +27,39 @@ constexpr char cast_remedy[] = "Cast what is aggregated: sum(x::numeric).";
 
 // ---- of a statement ------------------------------------------------------------------------------------------------
 
-namespace {
-// A column of a facade, by the entry that it stands in: null entry, it is none.
-struct Column {
-    const RangeTblEntry *entry;
-    Oid view;
-    AttrNumber attno;
-};
-} // namespace
-
-static Column find_column(const Level *level, Node *node);
-
 // Through the sub-SELECTs, views and CTEs that hand it on.
-static Column find_below(const Level *level, const RangeTblEntry *entry, AttrNumber attno) {
+static FacadeColumn find_below(const Level *level, const RangeTblEntry *entry, AttrNumber attno) {
     const Level below = query_of(entry, level), *owner;
     if (entry->rtekind == RTE_CTE && below.query != nullptr && find_cte(entry, level, &owner)->cterecursive)
-        return Column{};
+        return FacadeColumn{};
     if (below.query == nullptr || below.query->commandType != CMD_SELECT || below.query->groupingSets != NIL ||
         attno > list_length(below.query->targetList))
-        return Column{};
+        return FacadeColumn{};
     return find_column(&below, reinterpret_cast<Node *>(
                                    static_cast<TargetEntry *>(list_nth(below.query->targetList, attno - 1))->expr));
 }
 
-static Column find_column(const Level *level, Node *node) {
+FacadeColumn find_column(const Level *level, Node *node) {
     check_stack_depth();
     CHECK_FOR_INTERRUPTS();
     node = without_equal_relabelings(node);
     if (node == nullptr || !IsA(node, Var))
-        return Column{};
+        return FacadeColumn{};
     auto *var = castNode(Var, node);
     if (var->varattno <= 0 || var->varlevelsup != 0 || var->varno > list_length(level->query->rtable))
-        return Column{};
+        return FacadeColumn{};
     const RangeTblEntry *entry = rt_fetch(var->varno, level->query->rtable);
     if (entry->rtekind == RTE_JOIN)
         return find_column(level, static_cast<Node *>(list_nth(entry->joinaliasvars, var->varattno - 1)));
     Oid view = catalog::expanded_facade(entry);
-    return OidIsValid(view) ? Column{entry, view, var->varattno} : find_below(level, entry, var->varattno);
+    return OidIsValid(view) ? FacadeColumn{entry, view, var->varattno} : find_below(level, entry, var->varattno);
 }
 
 // Returns the keys of a level that are columns of one facade.
 static List *keys_of_entry(const Level *level, const List *keys, const RangeTblEntry *entry) {
     List *columns = NIL;
     for (auto *item : border::each<SortGroupClause>(keys)) {
-        const Column column = find_column(level, get_sortgroupclause_expr(item, level->query->targetList));
+        const FacadeColumn column = find_column(level, get_sortgroupclause_expr(item, level->query->targetList));
         if (column.entry == entry)
             columns = list_append_unique_int(columns, column.attno);
     }
@@ -85,7 +75,7 @@ static bool covers_unit(Oid view, const List *columns) {
 static bool has_unit_among(const Level *level, const List *keys) {
     List *seen = NIL;
     for (auto *item : border::each<SortGroupClause>(keys)) {
-        const Column column = find_column(level, get_sortgroupclause_expr(item, level->query->targetList));
+        const FacadeColumn column = find_column(level, get_sortgroupclause_expr(item, level->query->targetList));
         if (column.entry == nullptr || list_member_ptr(seen, column.entry))
             continue;
         if (covers_unit(column.view, keys_of_entry(level, keys, column.entry)))
@@ -127,7 +117,7 @@ void refuse_outer(Query *leaf, ParseState *source) {
 
 void check_per_unit(const Query *below, ParseState *source) {
     constexpr char above[] = "Write it above the sub-SELECT with rows of one person.";
-    refuse_if(below->setOperations != nullptr, "UNION, INTERSECT or EXCEPT", above, source, -1);
+    refuse_if(!aggregates(below) && below->havingQual != nullptr, "HAVING without GROUP BY", above, source, -1);
     if (below->hasWindowFuncs && !keeps_rows(below))
         refuse_window(below, source);
     refuse_if(below->hasTargetSRFs, "a set-returning function", above, source, -1);
@@ -155,13 +145,12 @@ static List *expressions_of(const List *clauses, const Query *below) {
     return expressions;
 }
 
-// The columns of the unit of a source, as column_number, where all of them are among these; else NIL.
-static List *unit_of_source(const Source &source, const List *columns) {
+// The columns of the unit of a source, as column_number.
+static List *unit_of_source(const Source &source) {
     const List *of_unit = source.people != nullptr ? source.people->per_unit->unit
                           : source.is_public       ? NIL
                                                    : unit_columns_now(source.relation);
-    List *numbers = numbers_of(source, of_unit);
-    return list_difference_int(numbers, columns) == NIL ? numbers : NIL;
+    return numbers_of(source, of_unit);
 }
 
 // The columns of a unit that a column is one of; NIL: of none that the sub-SELECT groups by.
@@ -181,7 +170,9 @@ static void find_units(Leaf *leaf, const List *keys, const Query *below, ParseSt
             columns = list_append_unique_int(columns, column_number(column));
     bool found = false, nullable = false;
     for (int i = 0; i < leaf->njoined; i++) {
-        List *unit = unit_of_source(leaf->sources[i], columns);
+        List *unit = unit_of_source(leaf->sources[i]);
+        if (list_difference_int(unit, columns) != NIL)
+            continue;
         if (unit != NIL && !leaf->sources[i].nullable)
             leaf->counted = list_append_unique(leaf->counted, unit);
         found = found || (unit != NIL && !leaf->sources[i].nullable);
@@ -340,22 +331,47 @@ static int number_of_unit(const Leaf *leaf, int place) {
     return leaf->nkeys + place + 1;
 }
 
+// The units of rows that stand as they are, in leaf->counted, whether they are shown or not.
+static void find_units_of_rows(Leaf *leaf, ParseState *source) {
+    for (int i = 0; i < leaf->njoined; i++) {
+        List *unit = leaf->sources[i].nullable ? NIL : unit_of_source(leaf->sources[i]);
+        if (unit != NIL)
+            leaf->counted = list_append_unique(leaf->counted, unit);
+    }
+    if (leaf->counted == NIL)
+        refuse_part("UNION ALL of rows whose columns do not name a person",
+                    has_unit_now(leaf->view)
+                        ? "Join the view whose columns name a person in each of its SELECTs."
+                        : "Ask each SELECT by itself, and add the answers: SELECT (SELECT count(*) FROM a) + (SELECT "
+                          "count(*) FROM b).",
+                    source, -1);
+}
+
 Leaf *read_people(Query *below, ParseState *source) {
+    if (below->setOperations != nullptr)
+        return read_branches(below, source);
     auto *leaf = static_cast<Leaf *>(palloc0(sizeof(Leaf)));
     border::flatten_grouping(below);
     check_per_unit(below, source);
-    open_from(leaf, below, !keeps_rows(below), source);
+    const PeopleForm form = aggregates(below) ? PeopleForm::grouped : keeps_rows(below) ? PeopleForm::windows : PeopleForm::rows;
+    open_from(leaf, below, form == PeopleForm::grouped, source);
     ListCell *cell;
     leaf->per_unit = static_cast<PerUnit *>(palloc0(sizeof(PerUnit)));
-    if (!keeps_rows(below))
+    leaf->per_unit->form = form;
+    if (form == PeopleForm::grouped)
         read_keys(leaf, below, source);
+    else if (form == PeopleForm::rows)
+        find_units_of_rows(leaf, source);
     foreach (cell, below->windowClause)
         find_units(leaf, expressions_of(lfirst_node(WindowClause, cell)->partitionClause, below), below, source);
+    check_outputs(list_length(below->targetList));
     leaf->keys = static_cast<Key *>(palloc0(sizeof(Key) * (list_length(below->targetList) + 1)));
-    for (auto *target : border::each<TargetEntry>(below->targetList))
+    for (auto *target : border::each<TargetEntry>(below->targetList)) {
+        auto *column = reinterpret_cast<Node *>(target->expr);
         if (!target->resjunk)
             leaf->keys[leaf->nkeys++] =
-                column_key(leaf, as_columns(reinterpret_cast<Node *>(target->expr), leaf, below, source), source);
+                column_key(leaf, form == PeopleForm::rows ? column : as_columns(column, leaf, below, source), source);
+    }
     leaf->per_unit->where = as_columns(below->havingQual, leaf, below, source);
     check_unit_columns(list_length(leaf->per_unit->columns) + list_length(leaf->per_unit->carried));
     check_conditions(leaf, source);

@@ -9,6 +9,7 @@
 #include "catalog/facade.hpp"
 #include "catalog/settings.hpp"
 #include "query/asked_limits.hpp"
+#include "query/branches.hpp"
 #include "query/constants.hpp"
 #include "query/dependent.hpp"
 #include "query/distinct.hpp"
@@ -512,6 +513,7 @@ static void rewrite_level(const Level *level, Rewrite *rewrite) {
 // below comes first: over rows that are grouped already it is ordinary SQL.
 static void group_distinct(const Level *level, Rewrite *) {
     Query *query = level->query;
+    group_union(level);
     if (query->commandType != CMD_SELECT || query->distinctClause == NIL || query->hasDistinctOn || aggregates(query) ||
         query->hasWindowFuncs || query->hasTargetSRFs || query->havingQual != nullptr ||
         query->setOperations != nullptr || !reads_rows(level))

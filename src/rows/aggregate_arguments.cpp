@@ -94,10 +94,22 @@ query::Range range_over_columns(Node *expression, ColumnRanges *columns) {
     return query::range_of(expression, range_of_column, columns, narrow_range);
 }
 
+// Where a column of UNION ALL lies in one of its parts.
+static query::Range range_of_branches(const Question *people, AttrNumber column) {
+    query::Range all = range_of_people(people->sources[0], column);
+    for (int i = 1; i < people->nsources; i++) {
+        const query::Range part = range_of_people(people->sources[i], column);
+        all = {privacy::hull(all.span, part.span), all.nullable || part.nullable};
+    }
+    return all;
+}
+
 query::Range range_of_people(const Source &source, AttrNumber column) {
     const Question *people = source.people;
     query::Range range = {query::span_of_type(VOIDOID), false};
-    if (column <= people->leaf->nkeys)
+    if (column <= people->leaf->nkeys && has_branches(people))
+        range = range_of_branches(people, column);
+    else if (column <= people->leaf->nkeys)
         range = range_over_columns(static_cast<Node *>(list_nth(people->folded, column - 1)), people->ranges);
     range.nullable = range.nullable || source.source->nullable;
     return range;

@@ -142,10 +142,33 @@ static void leave_shown(const Question *people, int key) {
     alone.domains->count = alone.ngroups;
 }
 
+// The groups of a column of UNION ALL are those of one of its parts.
+static bool groups_of_branches(const Question *people, AttrNumber column, KeyDomain *domain) {
+    Datum *values = nullptr;
+    bool *nulls = nullptr;
+    int n = 0;
+    for (int i = 0; i < people->nsources; i++) {
+        KeyDomain part = {};
+        if (!groups_of_people(people->sources[i].people, column, &part))
+            return false;
+        values = i == 0 ? array_of<Datum>(part.count + 1) : static_cast<Datum *>(repalloc(values, sizeof(Datum) * (n + part.count + 1)));
+        nulls = i == 0 ? array_of<bool>(part.count + 1) : static_cast<bool *>(repalloc(nulls, n + part.count + 1));
+        memcpy(values + n, part.values, sizeof(Datum) * part.count);
+        memcpy(nulls + n, part.nulls, sizeof(bool) * part.count);
+        n += part.count;
+    }
+    const query::Key &key = people->leaf->keys[column - 1];
+    *domain = domain_of_values(key.type, key.collation, values, nulls, n);
+    domain->derived = true;
+    return n > 0;
+}
+
 bool groups_of_people(const Question *people, AttrNumber column, KeyDomain *domain) {
     const int key = column - 1;
     if (key >= people->leaf->nkeys)
         return false;
+    if (has_branches(people))
+        return groups_of_branches(people, column, domain);
     auto *own = const_cast<Question *>(people);
     if (people->domains[key].values == nullptr) {
         if (!read_domain(*people->ranges->reading, own, key, people->ranges, static_cast<Node *>(list_nth(people->folded, key))))

@@ -159,7 +159,7 @@ static bool is_of_counts(const Question *question, Node *expression) {
         const bool of_rows = one->varno == query::unit_varno &&
                              IsA(list_nth(question->per_unit->columns, one->varattno - 1), MinMaxExpr);
         const bool of_people =
-            people != nullptr && one->varattno <= people->leaf->nkeys &&
+            people != nullptr && one->varattno <= people->leaf->nkeys && !has_branches(people) &&
             is_of_counts(people, static_cast<Node *>(list_nth(people->folded, one->varattno - 1)));
         if (!of_rows && !of_people)
             return false;
@@ -171,7 +171,8 @@ static bool is_of_counts(const Question *question, Node *expression) {
 static query::Range range_unnarrowed(const Var *column, void *context) {
     auto *columns = static_cast<ColumnRanges *>(context);
     const Source *source = source_at(columns->question, static_cast<int>(column->varno));
-    if (source == nullptr || source->people == nullptr || column->varattno > source->people->leaf->nkeys)
+    if (source == nullptr || source->people == nullptr || column->varattno > source->people->leaf->nkeys ||
+        has_branches(source->people))
         return range_of_column(column, context);
     return query::range_of(static_cast<Node *>(list_nth(source->people->folded, column->varattno - 1)), range_unnarrowed,
                            source->people->ranges);

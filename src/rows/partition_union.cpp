@@ -4,6 +4,7 @@
 #include "border/scope.hpp"
 #include "border/walk.hpp"
 #include "catalog/foreign_part.hpp"
+#include "query/make.hpp"
 #include "rows/nodes.hpp"
 
 namespace dp::rows {
@@ -127,24 +128,6 @@ static Var *column_of(const Query *query, int i) {
     return column_like(as_node(list_nth_node(TargetEntry, query->targetList, i)->expr), 1, i + 1);
 }
 
-static Node *union_of(const Query *first, int begin, int end) {
-    if (end - begin == 1)
-        return entry_ref(begin + 1);
-    int middle = begin + (end - begin) / 2; // a balanced tree: there may be thousands of leaves
-    auto *both = makeNode(SetOperationStmt);
-    both->op = SETOP_UNION;
-    both->all = true;
-    both->larg = union_of(first, begin, middle);
-    both->rarg = union_of(first, middle, end);
-    for (int i = 0; i < list_length(first->targetList); i++) {
-        Var *column = column_of(first, i);
-        both->colTypes = lappend_oid(both->colTypes, column->vartype);
-        both->colTypmods = lappend_int(both->colTypmods, column->vartypmod);
-        both->colCollations = lappend_oid(both->colCollations, column->varcollid);
-    }
-    return as_node(both);
-}
-
 Query *union_all(List *queries) {
     auto *first = linitial_node(Query, queries);
     if (list_length(queries) == 1)
@@ -152,7 +135,7 @@ Query *union_all(List *queries) {
     Query *all = make_query();
     for (auto *one : border::each<Query>(queries))
         all->rtable = lappend(all->rtable, subquery_entry(one, "leaf"));
-    all->setOperations = union_of(first, 0, list_length(queries));
+    all->setOperations = query::union_tree(first, list_length(queries));
     for (int i = 0; i < list_length(first->targetList); i++)
         add_target(all, as_node(column_of(first, i)));
     return all;

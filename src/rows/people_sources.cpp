@@ -34,6 +34,9 @@ static int number_of_rows(const Question *people) {
 
 List *key_of_people(const Source &source) {
     const Question *people = source.people;
+    const query::PeopleForm form = people->leaf->per_unit->form;
+    if (form == query::PeopleForm::rows || form == query::PeopleForm::branches)
+        return list_make1_int(0);
     List *numbers = list_copy(people->leaf->per_unit->unit);
     if (!source.settings->unit->keyed && people->per_unit->windows != NIL)
         return lappend_int(numbers, number_of_rows(people));

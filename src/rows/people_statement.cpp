@@ -13,6 +13,7 @@
 #include "rows/canonical.hpp"
 #include "rows/from_clause.hpp"
 #include "rows/nodes.hpp"
+#include "rows/partition_union.hpp"
 #include "rows/people_sources.hpp"
 #include "rows/unit_windows.hpp"
 
@@ -107,6 +108,8 @@ static Node *over_statement(Node *node, void *context) {
 }
 
 void check_columns(const Question *people) {
+    if (!query::computes_columns(people->leaf->per_unit))
+        return;
     for (int i = 0; i < people->leaf->nkeys; i++)
         (void)over_statement(another(people->keys[i]), people->per_unit);
     (void)over_statement(another(people->per_unit->where), people->per_unit);
@@ -114,7 +117,29 @@ void check_columns(const Question *people) {
     check_read_columns(people);
 }
 
+// Rows as they are.
+static Query *select_rows(const Question *question) {
+    Query *query = select_from_sources(question, question->where);
+    query->hasAggs = false;
+    for (int i = 0; i < question->leaf->nkeys; i++)
+        add_target(query, another(question->keys[i]));
+    for (auto *value : border::each<Node>(question->units->values))
+        add_target(query, another(value));
+    return query;
+}
+
+static Query *select_branches(const Question *people) {
+    List *parts = NIL;
+    for (int i = 0; i < people->nsources; i++)
+        parts = lappend(parts, select_people(people->sources[i].people));
+    return union_all(parts);
+}
+
 Query *select_people(const Question *people) {
+    if (has_branches(people))
+        return select_branches(people);
+    if (people->leaf->per_unit->form == query::PeopleForm::rows)
+        return select_rows(people);
     List *values = NIL;
     Query *below = select_per_unit(people, &values);
     Node *where = over_statement(another(people->per_unit->where), people->per_unit);

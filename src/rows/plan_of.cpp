@@ -380,7 +380,7 @@ static void add_rows(const Builder &builder) {
     add_where(leaf, leaf->where, &builder.plan->where);
     for (auto *one : border::each<const query::SemiJoin>(leaf->semi_joins))
         add_exists(builder, one);
-    if (leaf->per_unit != nullptr)
+    if (leaf->per_unit != nullptr && query::computes_columns(leaf->per_unit))
         add_per_person(builder);
     for (int i = 0; i < leaf->nkeys; i++)
         add_expression(leaf, leaf->keys[i].expression, appended(&builder.plan->keys));
@@ -390,7 +390,8 @@ static void add_people(const query::Leaf *leaf, plan::Source *source) {
     auto *people = border::context_new<plan::Plan>();
     add_rows({leaf, people});
     border::core([&] {
-        sort_aggregates(people);
+        if (people->per_person)
+            sort_aggregates(people);
         source->people.push_back(*people);
     });
 }

@@ -215,6 +215,10 @@ inline const privacy::Bounds *bounds_of_x(const Question *question, int measure)
 inline bool is_clipped(const Question *question) {
     return question->units != nullptr && question->units->clipped;
 }
+// Says whether a question is UNION ALL of its sources (query/branches).
+inline bool has_branches(const Question *question) {
+    return question->leaf->per_unit != nullptr && question->leaf->per_unit->form == query::PeopleForm::branches;
+}
 inline bool is_joined(const Question *question) {
     return question->nsources > 1 || question->sources[0].people != nullptr;
 }

@@ -80,7 +80,7 @@ static const List *lock_and_check_all(const Question *question) {
 }
 
 static Units *units_of_all(const Question *question, const catalog::Reading *reading) {
-    if (is_joined(question))
+    if (is_joined(question) && !has_branches(question))
         return joined_units(question, reading);
     const catalog::UnitPath *path = question->sources[0].settings->unit;
     return path == nullptr ? nullptr : units_of(question, path, 1, 1, nullptr);

@@ -26,10 +26,20 @@ namespace dp::rows {
 
 // ---- limits --------------------------------------------------------------------------------------------------------
 
+// Adds up those of all parts of UNION ALL.
+static int64 rows_of_branches(const Question *question) {
+    int64 rows = 0;
+    for (int i = 0; i < question->nsources; i++)
+        rows += question->sources[i].settings->unit->max_rows;
+    return rows;
+}
+
 // Beyond this count(*) and sums of one unit stop: what is declared of its rows, or asked for.
 static int most_rows(const Question *question, const Units *units) {
     const int asked = question->leaf->limits.max_rows;
-    const int64 declared = units->joined != nullptr ? units->joined->max_rows : units->path->max_rows;
+    const int64 declared = units->joined != nullptr  ? units->joined->max_rows
+                           : has_branches(question) ? rows_of_branches(question)
+                                                    : units->path->max_rows;
     if (asked == 0 && declared > catalog::max_declared_rows)
         refuse_size(psprintf("a person may have more than %d joined rows in the query", catalog::max_declared_rows),
                     "Join by more columns, down to a key; or pass a max_rows.",
@@ -322,7 +332,8 @@ void begin_per_unit(Question *question, Units *units) {
     find_grouped(question, units);
     check_carried(question, units);
     const bool keyed = units->joined != nullptr ? units->joined->keyed : units->path->keyed;
-    question->per_unit->one_row = windows ? keyed : question->per_unit->grouped_keys == NIL;
+    question->per_unit->one_row =
+        windows ? keyed : question->leaf->per_unit->form == query::PeopleForm::grouped && question->per_unit->grouped_keys == NIL;
     limit_per_unit(question, units);
 }
 
