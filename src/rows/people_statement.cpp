@@ -77,11 +77,23 @@ static Query *select_per_unit(const Question *question, List **values) {
     return query;
 }
 
-static AttrNumber number_of_carried(const PerUnit *per_unit, const Var *column) {
+// Returns where a column stands in a list of some, from 0; -1: it is none of them.
+static int place_of(const List *columns, const Var *column) {
     ListCell *cell;
-    foreach (cell, per_unit->carried)
+    foreach (cell, columns)
         if (lfirst_node(Var, cell)->varno == column->varno && lfirst_node(Var, cell)->varattno == column->varattno)
-            return static_cast<AttrNumber>(list_length(per_unit->columns) + foreach_current_index(cell) + 1);
+            return foreach_current_index(cell);
+    return -1;
+}
+
+// The unit's own columns stand last, as they are grouped by: where Citus keeps the rows it must see that nothing else is.
+static int number_of_column(const Question *question, const Var *column) {
+    const PerUnit *per_unit = question->per_unit;
+    const int carried = list_length(per_unit->columns), grouped = carried + list_length(per_unit->carried);
+    if (const int place = place_of(question->units->values, column); place >= 0)
+        return grouped + list_length(per_unit->grouped) + place + 1;
+    if (const int place = place_of(per_unit->carried, column); place >= 0)
+        return carried + place + 1;
     refuse_form("a column of a sub-SELECT that is a part of what it groups by, of which a person may have several values, is not "
                 "supported in a query on a restricted view",
                 "Write the column as it stands in GROUP BY, and compute above the sub-SELECT.");
@@ -90,7 +102,8 @@ static AttrNumber number_of_carried(const PerUnit *per_unit, const Var *column) 
 static Node *over_statement(Node *node, void *context) {
     if (node == nullptr)
         return nullptr;
-    const auto *per_unit = static_cast<const PerUnit *>(context);
+    const auto *question = static_cast<const Question *>(context);
+    const PerUnit *per_unit = question->per_unit;
     ListCell *cell;
     foreach (cell, per_unit->grouped)
         if (equal(lfirst(cell), node)) {
@@ -100,9 +113,7 @@ static Node *over_statement(Node *node, void *context) {
     if (!IsA(node, Var))
         return border::mutate_expression(node, over_statement, context);
     const auto *column = castNode(Var, node);
-    const AttrNumber number = column->varno == query::unit_varno
-                                  ? column->varattno
-                                  : number_of_carried(per_unit, column);
+    const int number = column->varno == query::unit_varno ? column->varattno : number_of_column(question, column);
     // A new one: an outer join below the statement is none of what reads it (varnullingrels).
     return as_node(column_like(node, 1, number));
 }
@@ -111,8 +122,8 @@ void check_columns(const Question *people) {
     if (!query::computes_columns(people->leaf->per_unit))
         return;
     for (int i = 0; i < people->leaf->nkeys; i++)
-        (void)over_statement(another(people->keys[i]), people->per_unit);
-    (void)over_statement(another(people->per_unit->where), people->per_unit);
+        (void)over_statement(another(people->keys[i]), const_cast<Question *>(people));
+    (void)over_statement(another(people->per_unit->where), const_cast<Question *>(people));
     (void)canonical_keys(people);
     check_read_columns(people);
 }
@@ -142,13 +153,13 @@ Query *select_people(const Question *people) {
         return select_rows(people);
     List *values = NIL;
     Query *below = select_per_unit(people, &values);
-    Node *where = over_statement(another(people->per_unit->where), people->per_unit);
+    Node *where = over_statement(another(people->per_unit->where), const_cast<Question *>(people));
     Query *query = make_aggregation(subquery_entry(below, "person"), where);
     query->hasAggs = false;
     for (int i = 0; i < people->leaf->nkeys; i++)
-        add_target(query, over_statement(another(people->keys[i]), people->per_unit));
+        add_target(query, over_statement(another(people->keys[i]), const_cast<Question *>(people)));
     for (auto *value : border::each<Node>(values))
-        add_target(query, over_statement(value, people->per_unit));
+        add_target(query, over_statement(value, const_cast<Question *>(people)));
     return query;
 }
 

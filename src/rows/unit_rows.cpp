@@ -309,7 +309,10 @@ void resolve_per_unit(ColumnRanges *columns, Question *question, query::RowCost 
     for (auto *column : border::each<Var>(leaf->carried)) {
         if (is_grouped(question, column))
             continue;
-        own->carried = lappend(own->carried, map_to_tables(as_node(column), question));
+        Node *over_table = map_to_tables(as_node(column), question);
+        if (list_member(question->units->values, over_table)) // the statement has it
+            continue;
+        own->carried = lappend(own->carried, over_table);
         if (is_of_unit(question->leaf, column))
             own->of_unit = lappend(own->of_unit, llast(own->carried));
     }
