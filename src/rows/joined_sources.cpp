@@ -59,31 +59,47 @@ static void check_public_source(const Question *question, Oid relation) {
                 psprintf("SELECT create_reference_table(%s) gives them to each node.", quote_literal_cstr(name)));
 }
 
+namespace {
+// Where Citus keeps the rows: what all tables of a question have in common, once one of them was met.
+struct Together {
+    uint32 group; // of co-located tables; 0: none was met
+    int column;   // of the unit
+};
+} // namespace
+
 // Either this server has all rows; or Citus has those of a unit together, in each table by the same column of the unit, and the public
-// ones on each node.
-static void check_together(const Question *question, const List *checked) {
-    Oid elsewhere = InvalidOid;
-    for (Oid table : border::each_oid(checked))
-        if (catalog::is_foreign_table(table) || catalog::is_on_other_nodes(table))
-            elsewhere = table;
-    uint32 group = 0;
-    int column = -1;
-    for (int i = 0; OidIsValid(elsewhere) && i < question->nsources; i++) {
+// ones on each node. Rows that are passed are a part of the statement. elsewhere: a table whose rows others have.
+static void check_together(const Question *question, const List *checked, Oid elsewhere, Together *together) {
+    for (int i = 0; i < question->nsources; i++) {
         const Source &source = question->sources[i];
-        if (source.settings == nullptr) {
-            check_public_source(question, source.relation);
+        if (source.people != nullptr) {
+            check_together(source.people, checked, elsewhere, together);
             continue;
         }
-        const int of_source = catalog::has_foreign_table(checked)
-                                  ? -1
-                                  : catalog::unit_column_of_shards(source.settings->unit, &group);
-        if (of_source < 0 || (column >= 0 && of_source != column))
+        if (source.settings == nullptr) {
+            if (source.source->rows == nullptr)
+                check_public_source(question, source.relation);
+            continue;
+        }
+        const bool first = together->group == 0;
+        const int column = catalog::has_foreign_table(checked)
+                               ? -1
+                               : catalog::unit_column_of_shards(source.settings->unit, &together->group);
+        if (column < 0 || (!first && column != together->column))
             refuse_form(psprintf("a join with %s is not supported: other servers keep %s", source.settings->view_name,
                                  catalog::qualified_name(elsewhere)),
                         catalog::has_foreign_table(checked) ? "Join restricted views of tables that this server keeps."
                                                             : catalog::remedy_of_shards(source.relation));
-        column = of_source;
+        together->column = column;
     }
+}
+
+static Oid table_elsewhere(const List *checked) {
+    Oid elsewhere = InvalidOid;
+    for (Oid table : border::each_oid(checked))
+        if (catalog::is_foreign_table(table) || catalog::is_on_other_nodes(table))
+            elsewhere = table;
+    return elsewhere;
 }
 
 const List *lock_and_check_joined(const Question *question) {
@@ -112,7 +128,10 @@ const List *lock_and_check_joined(const Question *question) {
         }
         checked = list_concat_unique_oid(checked, lock_and_check(source.settings));
     }
-    check_together(question, checked);
+    const Oid elsewhere = table_elsewhere(checked);
+    Together together = {};
+    if (OidIsValid(elsewhere))
+        check_together(question, checked, elsewhere, &together);
     return checked;
 }
 
