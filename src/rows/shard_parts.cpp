@@ -211,54 +211,88 @@ static bytea *part_name(const PartSpec &spec, const PartEntry &entry, int32 coor
 }
 
 // The first coordinate of a group is there in any case: the group is.
-static Parts *parts_of(const PartSpec &spec, const Brought &unit) {
-    auto *all = zeroed<Parts>();
+static Parts parts_of(const PartSpec &spec, const Brought &unit) {
+    Parts all = {};
     Size most = Size(unit.n) * spec.width + 1;
     for (int64 j = 0; unit.n > 0 && j < spec.header.measures; j++)
         most += unit.counts[j];
-    all->parts = array_of<Part>(most);
+    all.parts = array_of<Part>(most);
     for (int i = 0; i < unit.n; i++)
         for (int c = 0; c < spec.width; c++) {
             const int128 amount = unit.sums[int64{unit.entries[i].number} * spec.width + c];
             if (amount != 0 || c == 0)
-                all->parts[all->n++] = {part_name(spec, unit.entries[i], c, nullptr), static_cast<int64>(amount)};
+                all.parts[all.n++] = {part_name(spec, unit.entries[i], c, nullptr), static_cast<int64>(amount)};
         }
     for (int64 j = 0, first = 0; unit.n > 0 && j < spec.header.measures; first += spec.measures[j++].coordinates)
         for (int k = 0; k < unit.counts[j]; k++) {
             const privacy::UnitValue &value = unit.values[j][k];
-            all->parts[all->n++] = {
+            all.parts[all.n++] = {
                 part_name(spec, unit.entries[value.group], static_cast<int32>(first), &value.value), 1};
         }
     return all;
 }
 
-static Parts *clipped_parts(const bytea *given, const bytea *bytes) {
-    const PartSpec spec = read_spec(given);
-    Brought unit = read_brought(spec, bytes);
-    if (spec.header.cells != 0)
-        join_cells(spec, &unit);
-    clip_brought(spec, &unit);
-    return parts_of(spec, unit);
-}
+namespace {
+// Serves one unit behind the other: the specification is read once for them all.
+struct PartsCall {
+    PartSpec spec;
+    MemoryContext memory; // of one unit
+    bool begun;           // its parts are being returned
+    Parts parts;
+    int at;
+};
+} // namespace
 
-// Once for each unit of a shard.
-DP_FUNCTION(dp_parts) {
-    FuncCallContext *call;
-    if (SRF_IS_FIRSTCALL()) {
-        call = SRF_FIRSTCALL_INIT();
-        MemoryContext old = MemoryContextSwitchTo(call->multi_call_memory_ctx);
-        call->user_fctx = clipped_parts(PG_GETARG_BYTEA_PP(0), PG_GETARG_BYTEA_PP(1));
+static PartsCall *call_of(FunctionCallInfo fcinfo) {
+    if (fcinfo->flinfo->fn_extra == nullptr) {
+        MemoryContext old = MemoryContextSwitchTo(fcinfo->flinfo->fn_mcxt);
+        auto *call = zeroed<PartsCall>();
+        call->spec = read_spec(PG_GETARG_BYTEA_PP(0));
+        call->memory = AllocSetContextCreate(CurrentMemoryContext, "dp_rdr parts", ALLOCSET_DEFAULT_SIZES);
+        fcinfo->flinfo->fn_extra = call;
         MemoryContextSwitchTo(old);
     }
-    call = SRF_PERCALL_SETUP();
-    const auto *parts = static_cast<const Parts *>(call->user_fctx);
-    const auto *result = reinterpret_cast<const ReturnSetInfo *>(fcinfo->resultinfo);
-    if (call->call_cntr >= static_cast<uint64>(parts->n) || result->expectedDesc == nullptr)
-        SRF_RETURN_DONE(call);
-    const Part &part = parts->parts[call->call_cntr];
+    return static_cast<PartsCall *>(fcinfo->flinfo->fn_extra);
+}
+
+// Also where nobody wants the rest of them.
+static void end_parts(Datum call) {
+    reinterpret_cast<PartsCall *>(DatumGetPointer(call))->begun = false;
+}
+
+static void begin_parts(PartsCall *call, const bytea *bytes, ExprContext *context) {
+    MemoryContextReset(call->memory);
+    MemoryContext old = MemoryContextSwitchTo(call->memory);
+    Brought unit = read_brought(call->spec, bytes);
+    if (call->spec.header.cells != 0)
+        join_cells(call->spec, &unit);
+    clip_brought(call->spec, &unit);
+    call->parts = parts_of(call->spec, unit);
+    MemoryContextSwitchTo(old);
+    call->at = 0;
+    call->begun = true;
+    RegisterExprContextCallback(context, end_parts, PointerGetDatum(call));
+}
+
+// Once for each unit of a shard, and as often as it has parts. The specification is a constant.
+DP_FUNCTION(dp_parts) {
+    auto *result = reinterpret_cast<ReturnSetInfo *>(fcinfo->resultinfo);
+    if (result == nullptr || !IsA(result, ReturnSetInfo) || result->expectedDesc == nullptr ||
+        !get_fn_expr_arg_stable(fcinfo->flinfo, 0))
+        refuse_spec();
+    PartsCall *call = call_of(fcinfo);
+    if (!call->begun)
+        begin_parts(call, PG_GETARG_BYTEA_PP(1), result->econtext);
+    result->isDone = call->at < call->parts.n ? ExprMultipleResult : ExprEndResult;
+    if (result->isDone == ExprEndResult) {
+        UnregisterExprContextCallback(result->econtext, end_parts, PointerGetDatum(call));
+        call->begun = false;
+        PG_RETURN_NULL();
+    }
+    const Part &part = call->parts.parts[call->at++];
     Datum values[2] = {PointerGetDatum(part.name), Int64GetDatum(part.amount)};
     bool nulls[2] = {};
-    SRF_RETURN_NEXT(call, HeapTupleGetDatum(heap_form_tuple(result->expectedDesc, values, nulls)));
+    PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(result->expectedDesc, values, nulls)));
 }
 
 // ---- the statement -------------------------------------------------------------------------------------------------
