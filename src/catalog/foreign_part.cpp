@@ -132,8 +132,7 @@ static HeapTuple find(const char *name, ScanKeyData *keys, int nkeys, TupleDesc 
     return row;
 }
 
-// Reads one column; false: there is no row.
-static bool find(const char *name, ScanKeyData *keys, int nkeys, AttrNumber column, Datum *value) {
+bool read_citus(const char *name, ScanKeyData *keys, int nkeys, AttrNumber column, Datum *value) {
     TupleDesc columns;
     HeapTuple row = find(name, keys, nkeys, &columns);
     bool isnull;
@@ -171,11 +170,11 @@ Oid shard_here(Oid table) {
     if (distribution_of(table).method != by_nothing)
         return InvalidOid;
     ScanKeyInit(&keys[0], 1, BTEqualStrategyNumber, F_OIDEQ, ObjectIdGetDatum(table)); // logicalrelid
-    if (!find("pg_dist_shard", keys, 1, 2, &shard) || !find("pg_dist_local_group", nullptr, 0, 1, &group))
+    if (!read_citus("pg_dist_shard", keys, 1, 2, &shard) || !read_citus("pg_dist_local_group", nullptr, 0, 1, &group))
         return InvalidOid;
     ScanKeyInit(&keys[0], 2, BTEqualStrategyNumber, F_INT8EQ, shard); // shardid
     ScanKeyInit(&keys[1], 5, BTEqualStrategyNumber, F_INT4EQ, group); // groupid
-    if (!find("pg_dist_placement", keys, 2, 1, &placement))
+    if (!read_citus("pg_dist_placement", keys, 2, 1, &placement))
         return InvalidOid;
     return get_relname_relid(psprintf("%s_" INT64_FORMAT, get_rel_name(table), DatumGetInt64(shard)),
                              get_rel_namespace(table));

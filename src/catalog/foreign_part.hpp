@@ -17,6 +17,9 @@ const char *fault_of_foreign_part(Oid part, Oid owner, const char **remedy);
 // would be counted twice; InvalidOid: none does. Two servers that are one cannot be told apart.
 Oid repeated_foreign_part(const List *parts);
 
+// Reads a column of the first row of one of Citus's catalogs that meets the keys. False: there is no such row, or no Citus.
+bool read_citus(const char *name, ScanKeyData *keys, int nkeys, AttrNumber column, Datum *value);
+
 // Says how Citus lays out a table. method: as in pg_dist_partition; 0: Citus does not know it.
 struct Distribution {
     char method;

@@ -59,10 +59,10 @@ static List *statements_for(const List *asked) {
     return statements;
 }
 
-// Checks that the caller owns the rows, and that they are on this server.
+// Checks that the caller owns the rows, and that people come one by one: rows are on this server, or Citus puts together what each brings.
 static void check_is_here(const rows::Question *question) {
     (void)rows::OwnRows(question);
-    if (!question->remote && !rows::is_elsewhere(question))
+    if (!question->remote && (question->units != nullptr || !rows::is_elsewhere(question)))
         return;
     refuse_form(psprintf("what people of %s have lost is not computed where other servers keep rows",
                          question->settings->relation_name),

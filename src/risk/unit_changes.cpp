@@ -4,6 +4,7 @@
 
 #include "border/columns.hpp"
 #include "border/permissions.hpp"
+#include "border/refuse.hpp"
 #include "border/scope.hpp"
 #include "border/versions.hpp"
 #include "catalog/facade.hpp"
@@ -158,8 +159,14 @@ static Query *units_of_table(Oid table, List **checked) {
 
 // Whose people are counted beside those of the question's own table; InvalidOid: nobody's.
 static Oid other_table(const rows::Question *question) {
-    Oid table = question->units->path->unit_table;
-    return list_member_oid(rows::tables_of(question), table) ? InvalidOid : table;
+    Oid table = question->units->path->unit_table, own = question->settings->relation;
+    if (list_member_oid(rows::tables_of(question), table))
+        return InvalidOid;
+    if (OidIsValid(table) && rows::is_on_other_nodes(table) != rows::is_on_other_nodes(own))
+        refuse_form(psprintf("one of %s and %s, whose people are the same, is kept on other nodes, and the other is not", get_rel_name(own),
+                             get_rel_name(table)),
+                    "Distribute both by the person, or neither.");
+    return table;
 }
 
 void check_population(const rows::Question *question) {

@@ -164,24 +164,16 @@ static Node *read_nodes(Oid table, int *count) {
 // Returns the last column of a node's row in a table of Citus that superusers alone write and read; null without such a row.
 // A row of the node itself goes before that of every node (0). role: the row must name it; null: the table has no roles.
 static const char *written_for(const char *name, int32 node, const char *role) {
-    Oid oid = get_relname_relid(name, PG_CATALOG_NAMESPACE);
-    if (!OidIsValid(oid))
-        return nullptr;
-    const char *written = nullptr;
-    Relation table = table_open(oid, AccessShareLock);
-    TupleDesc columns = RelationGetDescr(table);
-    SysScanDesc scan = systable_beginscan(table, InvalidOid, false, nullptr, 0, nullptr);
-    for (HeapTuple row = systable_getnext(scan); HeapTupleIsValid(row); row = systable_getnext(scan)) {
-        bool isnull;
-        int32 of = DatumGetInt32(heap_getattr(row, 1, columns, &isnull));
-        if ((of != node && (of != 0 || written != nullptr)) ||
-            (role != nullptr && strcmp(NameStr(*DatumGetName(heap_getattr(row, 2, columns, &isnull))), role) != 0))
-            continue;
-        written = TextDatumGetCString(heap_getattr(row, columns->natts, columns, &isnull));
+    for (const int32 of : {node, 0}) {
+        ScanKeyData keys[2];
+        ScanKeyInit(&keys[0], 1, BTEqualStrategyNumber, F_INT4EQ, Int32GetDatum(of));
+        ScanKeyInit(&keys[1], 2, BTEqualStrategyNumber, F_NAMEEQ, CStringGetDatum(role));
+        const int nkeys = role == nullptr ? 1 : 2;
+        Datum written;
+        if (catalog::read_citus(name, keys, nkeys, static_cast<AttrNumber>(nkeys + 1), &written))
+            return TextDatumGetCString(written);
     }
-    systable_endscan(scan);
-    table_close(table, AccessShareLock);
-    return written;
+    return nullptr;
 }
 
 // Makes the options of a connection as Citus does: the server's configuration, then the node, then the rows written for it.

@@ -5,6 +5,7 @@
 #include "border/attempt.hpp"
 #include "catalog/parameters.hpp"
 #include "privacy/rho_bound.hpp"
+#include "rows/engine.hpp"
 #include "rows/touched.hpp"
 #include "release/identity.hpp"
 #include "sql/call_arguments.hpp"
@@ -137,10 +138,11 @@ static bool owns_all(const rows::Question *question) {
     return true;
 }
 
-// Whether it is the question that was charged, and about the same people.
+// Whether it is the question that was charged, and about the same people, whose parts can be told apart.
 static bool is_charged(const rows::Question *question, const Line &line, const rows::Question *people) {
     const bool rows = people->units == nullptr;
     return strcmp(release::hash_of_declarations(question), line.declared) == 0 && owns_all(question) &&
+           !rows::adds_up_rows_elsewhere(question) &&
            question->settings->owner == people->settings->owner && (question->units == nullptr) == rows &&
            (!rows || question->settings->relation == people->settings->relation);
 }
@@ -234,7 +236,8 @@ static void tell_full(const Ledger &ledger, const char *table, bool cells) {
             (errmsg(INT64_FORMAT " of " INT64_FORMAT " charges of %s count in full for everybody%s", ledger.full,
                     ledger.charges, table, cells ? " in their cells" : ""),
              errdetail("These are selections of epsilon and of limits, signals, general queries, questions under "
-                       "earlier declarations or to tables of others, and those that cannot be read any more.")));
+                       "earlier declarations or to tables of others, those that cannot be read any more, and those "
+                       "whose rows other servers add up.")));
 }
 
 // ---- people --------------------------------------------------------------------------------------------------------
