@@ -7,6 +7,7 @@ import os
 import pathlib
 import re
 import struct
+import threading
 import time
 
 SHIM = pathlib.Path(__file__).resolve().parents[2] / "build" / "seeded" / "bytes.so"
@@ -14,7 +15,7 @@ SHARDS = 8
 
 TABLES = """
 CREATE TABLE patient (id bigint PRIMARY KEY, age integer, city text);
-CREATE TABLE visit (id bigint, patient_id bigint, cost integer, hours double precision, ward text, kind integer,
+CREATE TABLE visit (id bigint, patient_id bigint, cost integer, hours double precision, ward text, kind integer, day date,
                     PRIMARY KEY (patient_id, id));
 CREATE TABLE drug (visit_id bigint, patient_id bigint, dose integer);
 CREATE TABLE wing (name text PRIMARY KEY, floor integer NOT NULL);
@@ -22,9 +23,10 @@ SELECT create_distributed_table('patient', 'id', shard_count => {shards}, coloca
 SELECT create_distributed_table(t, 'patient_id', colocate_with => 'patient') FROM unnest('{{visit,drug}}'::text[]) t;
 SELECT create_reference_table('wing');
 INSERT INTO patient SELECT g, g % 90, (ARRAY['Oslo', 'Pisa', 'Rome'])[1 + g % 3] FROM generate_series(1, {people}) g;
-INSERT INTO visit SELECT g, 1 + (g * 7919::bigint) % {people}, g % 500, (g % 1000) / 8.0, 'ward' || g % 20, g % 7
-    FROM generate_series(1, {rows}) g;
-INSERT INTO visit SELECT {rows} + g, 17, 500, 125 + g, 'ward' || g % 20, g % 7 FROM generate_series(1, 60) g; -- more than count
+INSERT INTO visit SELECT g, 1 + (g * 7919::bigint) % {people}, g % 500, (g % 1000) / 8.0, 'ward' || g % 20, g % 7,
+    date '2024-01-01' + g % 90 FROM generate_series(1, {rows}) g;
+INSERT INTO visit SELECT {rows} + g, 17, 500, 125 + g, 'ward' || g % 20, g % 7, date '2024-01-01' + g
+    FROM generate_series(1, 60) g; -- more than count
 INSERT INTO drug SELECT g, 1 + (g * 7919::bigint) % {people}, g % 50 FROM generate_series(1, {rows} / 4) g;
 CREATE TABLE rate (kind integer NOT NULL, rate integer NOT NULL);
 SELECT create_reference_table('rate');
@@ -54,6 +56,14 @@ SELECT dp_set_odometer('patient', 'none');
 SELECT dp_grant(t || '_dp', 'analyst', tau => 0, epsilon_max => 1, candidates => '{{1}}', delta => 1e-6)
     FROM unnest('{{patient,visit,drug,patient_one,visit_one,drug_one}}'::text[]) t;
 GRANT SELECT ON wing, wing_one, rate, rate_one TO analyst;
+CREATE TABLE patient_two AS TABLE patient_one; -- other people: whom the risk is about must be in one place
+CREATE TABLE visit_two AS TABLE visit_one;
+ALTER TABLE patient_two ADD PRIMARY KEY (id);
+ALTER TABLE visit_two ADD PRIMARY KEY (patient_id, id);
+SELECT dp_protect('patient_two', 'patient_two_dp', unit => 'id');
+SELECT dp_protect('visit_two', 'visit_two_dp', unit => 'patient_id -> patient_two (id)', max_rows => 5);
+SELECT dp_set_bounds('visit_two', 'cost', 0, 500), dp_set_bounds('visit_two', 'hours', 0, 125), dp_set_bounds('visit_two', 'kind', 0, 6),
+       dp_set_public('wing_one', 'patient_two'), dp_set_odometer('patient_two', 'none');
 """
 
 CLASSES = (
@@ -94,12 +104,46 @@ CLASSES = (
     ("public rows, several of one key", "SELECT rate, count(*) FROM {v} v JOIN {r} r ON r.kind = v.kind GROUP BY rate ORDER BY 1"),
     ("three tables", "SELECT city, count(*) FROM {p} p JOIN {v} v ON p.id = v.patient_id JOIN {w} w ON w.name = v.ward WHERE floor = 2 "
                      "GROUP BY city ORDER BY 1"),
+    ("dates", "SELECT date_trunc('month', day) AS month, count(*) FROM {v} WHERE day < date '2024-03-20' GROUP BY 1 ORDER BY 1"),
+    ("percentiles of a join", "SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY cost), max(cost) FROM {v} v JOIN {p} p "
+                              "ON p.id = v.patient_id WHERE age > 40"),
+    ("values of a join", "SELECT count(DISTINCT ward) FROM {v} v JOIN {p} p ON p.id = v.patient_id WHERE age > 40"),
+    ("two columns of a join", "SELECT corr(cost, age) FROM {v} v JOIN {p} p ON p.id = v.patient_id"),
+    ("a source", "SELECT city, count(*), sum(n) FROM {p} p JOIN (SELECT patient_id, count(*) AS n FROM {v} GROUP BY patient_id) t "
+                 "ON t.patient_id = p.id GROUP BY city ORDER BY 1"),
+    ("a source, outer join", "SELECT coalesce(t.n, 0) AS n, count(*) FROM {p} p LEFT JOIN (SELECT patient_id, count(*) AS n FROM {v} "
+                             "WHERE cost > 400 GROUP BY patient_id) t ON t.patient_id = p.id GROUP BY 1 ORDER BY 1"),
+    ("two sources", "SELECT count(*) FROM (SELECT patient_id, max(cost) AS m FROM {v} GROUP BY patient_id) a JOIN (SELECT patient_id, "
+                    "count(*) AS n FROM {d} GROUP BY patient_id) b USING (patient_id) WHERE m > 400 AND n > 1"),
+    ("a source of several rows", "SELECT kind, count(*) FROM (SELECT patient_id, kind, count(*) AS n FROM {v} GROUP BY patient_id, kind) t "
+                                 "WHERE n > 1 GROUP BY kind ORDER BY 1"),
+    ("a source as a condition", "SELECT count(*) FROM {p} p WHERE p.id IN (SELECT patient_id FROM {v} GROUP BY patient_id "
+                                "HAVING count(*) > 3)"),
+    ("by person: extremes and values", "SELECT m, count(*), avg(k) FROM (SELECT patient_id, min(kind) AS m, count(DISTINCT kind) AS k "
+                                       "FROM {v} GROUP BY patient_id) t GROUP BY m ORDER BY 1"),
+    ("percentiles by person", "SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY s), min(s) FROM (SELECT patient_id, sum(cost) AS s FROM {v} "
+                              "GROUP BY patient_id) t"),
+    ("rows of one's own", "SELECT name, count(*) FROM {v} v JOIN (VALUES (1, 'a'), (2, 'b')) t (kind, name) ON t.kind = v.kind "
+                          "GROUP BY name ORDER BY 1"),
     ("one person", "SELECT sum(cost) FROM {v} WHERE patient_id = 17"),
 )
-RISKS = ("SELECT sum(cost) FROM {v}", "SELECT kind, sum(cost) FROM {v} GROUP BY kind",
-         "SELECT count(*) FROM {v} v JOIN {p} p ON p.id = v.patient_id")
+# Which groups and values of person 17 are kept depends on the domain.
+RISKS = ("SELECT sum(cost) FROM {v}", "SELECT kind, sum(cost) FROM {v} WHERE patient_id <> 17 GROUP BY kind",
+         "SELECT count(*) FROM {v} v JOIN {p} p ON p.id = v.patient_id", "SELECT count(DISTINCT ward) FROM {v} WHERE patient_id <> 17",
+         "SELECT max(cost) FROM {v}", "SELECT corr(cost, hours) FROM {v}",
+         "SELECT floor, sum(cost) FROM {v} v JOIN {w} w ON w.name = v.ward GROUP BY floor",
+         "SELECT n, count(*) FROM (SELECT patient_id, count(*) AS n FROM {v} GROUP BY patient_id) t GROUP BY n",
+         "SELECT count(*) FROM {p} p WHERE EXISTS (SELECT FROM {v} v WHERE v.patient_id = p.id AND v.cost > 400)")
+# What else the controller calls, and what must be said of both: None: the same to nine digits.
+CALLS = (
+    ("dp_risk_records", "SELECT individuals, pis, rdr FROM dp_risk_records('SELECT sum(cost) FROM {v}', 1) ORDER BY 2, 3, 1 LIMIT 50"),
+    ("dp_risk_summary", "SELECT * FROM dp_risk_summary('SELECT sum(cost) FROM {v}')"),
+    ("dp_find_epsilon", "CALL dp_find_epsilon('SELECT sum(cost) FROM {v}', 0.5, candidates => '{{2,1,0.5}}')"),
+    ("dp_find_epsilon by group", "CALL dp_find_epsilon('SELECT kind, count(*) FROM {v} GROUP BY kind', 0.5, candidates => '{{2,1,0.5}}')"),
+)
 
 DISTRIBUTED = {"p": "patient_dp", "v": "visit_dp", "d": "drug_dp", "w": "wing", "r": "rate"}
+ON_TWO = {"p": "patient_two_dp", "v": "visit_two_dp", "w": "wing_one"}
 ON_ONE = {"p": "patient_one_dp", "v": "visit_one_dp", "d": "drug_one_dp", "w": "wing_one", "r": "rate_one"}
 
 # What is laid out otherwise: statements of the controller, a question, and what is said of it; None: it is answered as from a copy.
@@ -117,6 +161,10 @@ LAYOUTS = (
                    "SELECT create_distributed_table('{t}', 'patient_id', colocate_with => 'none')", None),
     ("by another column", "CREATE TABLE {t} (id bigint, patient_id bigint, cost integer); "
                           "SELECT create_distributed_table('{t}', 'id', colocate_with => 'none')", "summary table"),
+    ("by appending", "CREATE TABLE {t} (id bigint, patient_id bigint, cost integer); "
+                     "SELECT create_distributed_table('{t}', 'patient_id', 'append')", "summary table"),
+    ("by range", "CREATE TABLE {t} (id bigint, patient_id bigint, cost integer); "
+                 "SELECT create_distributed_table('{t}', 'patient_id', 'range')", "summary table"),
     ("by no column", "CREATE TABLE {t} (id bigint, patient_id bigint, cost integer); "
                      "SELECT create_distributed_table('{t}', NULL)", "summary table"),
 )
@@ -177,12 +225,22 @@ def check_classes(tap, nodes, seed):
         tap.report(f"people: {name}: inside the shards", travelling(statements, name)[:2])
 
 
-def check_risks(tap, coordinator):
+def check_risks(tap, coordinator, seed):
     for question in RISKS:
         asked = [coordinator.error(f"SET client_min_messages TO error; SELECT * FROM dp_risk($${question.format(**names)}$$)", "controller")
-                 for names in (DISTRIBUTED, ON_ONE)]
+                 for names in (DISTRIBUTED, ON_TWO)]
         tap.report(f"people: dp_risk of {question.format(**DISTRIBUTED)}",
                    [] if to_places(asked[0]) == to_places(asked[1]) and not is_error(asked[0]) else [a[:300] for a in asked])
+    for name, call in CALLS:
+        asked = [ask(coordinator, seed, call, names, "controller") for names in (DISTRIBUTED, ON_TWO)]
+        tap.report(f"people: {name}", [] if to_places(asked[0]) == to_places(asked[1]) and not is_error(asked[0]) else [a[:300] for a in asked])
+    said = coordinator.error("SELECT * FROM dp_risk('SELECT sum(cost) FROM visit_one_dp')", "controller")
+    tap.report("people: dp_risk where half of the people are elsewhere", [] if "kept on other nodes, and the other is not" in said else [said])
+    lost = coordinator.error("SET client_min_messages TO error; SELECT people, epsilon > 0 FROM dp_loss('visit')", "controller")
+    tap.report("people: dp_loss", [] if len(lost.splitlines()) == 5 and not is_error(lost) else [lost])
+    said = coordinator.error("SET client_min_messages TO error; SELECT length(dp_report('visit', 'SELECT sum(cost) FROM visit_dp')) > 10000",
+                             "controller")
+    tap.report("people: dp_report", [] if said == "t" else [said[:300]])
     chosen = [coordinator.error(f"CALL dp_choose_contribution('{table}', 1, 10, tau => 0.9)", "controller") for table in ("visit", "visit_one")]
     coordinator.psql("SELECT dp_set_contribution(t, max_rows => 5) FROM unnest('{visit,visit_one}'::regclass[]) t", "controller")
     tap.report("people: dp_choose_contribution", [] if chosen[0].split("|")[0] == chosen[1].split("|")[0] else chosen)
@@ -225,7 +283,7 @@ def check_layouts(tap, coordinator, seed):
     for name, script, message in LAYOUTS:
         table = "laid_" + name.split()[-1] if message is None else "laid_" + name.replace(" ", "_")
         coordinator.psql("SET client_min_messages TO error; " + script.format(t=table), "controller")
-        coordinator.psql(f"INSERT INTO {table} SELECT g, 1 + g % 40, g % 50 FROM generate_series(1, 400) g", "controller")
+        coordinator.error(f"INSERT INTO {table} SELECT g, 1 + g % 40, g % 50 FROM generate_series(1, 400) g", "controller")
         said = coordinator.error(f"SET client_min_messages TO error; SELECT dp_protect('{table}', '{table}_dp', unit => "
                                  f"'patient_id -> patient (id)', max_rows => 5); SELECT dp_set_bounds('{table}', 'cost', 0, 50)", "controller")
         if message is not None:
@@ -239,7 +297,57 @@ def check_layouts(tap, coordinator, seed):
                          f"dp_grant('{table}_one_dp', 'analyst', tau => 0, epsilon_max => 1, candidates => '{{1}}')", "controller")
         answers = [ask(coordinator, seed, "SELECT sum(cost) FROM {t}", {"t": t}) for t in (table + "_dp", table + "_one_dp")]
         tap.report(f"layout: {name} is right", [] if answers[0] == answers[1] and not is_error(answers[0]) else answers)
+    check_unit_types(tap, coordinator, seed)
+    check_distributed_later(tap, coordinator, seed)
     check_refused(tap, coordinator, seed)
+
+
+# A type of unit, two of its spellings of one person, and whether its values tell Citus what they tell PostgreSQL.
+UNIT_TYPES = (("bigint", "g"), ("uuid", "md5(g::text)::uuid"), ("text", "'p' || g"), ("date", "date '2000-01-01' + g"),
+              ("numeric", "(g || repeat('0', 0))::numeric + CASE WHEN h % 2 = 0 THEN 0.0 ELSE 0.00 END"))
+REFUSED_TYPES = (("double precision", "g"), ("char(5)", "'p' || g"))
+
+
+def check_unit_types(tap, coordinator, seed):
+    for kind, value in UNIT_TYPES + REFUSED_TYPES:
+        table = "of_" + kind.split()[0].split("(")[0]
+        rows = f"SELECT {value}, h % 50, h % 3 FROM generate_series(1, 60) g, generate_series(1, 9) h WHERE h <= g % 10"
+        before = {}
+        for name in (table, table + "_one"):
+            distribute = f"SELECT create_distributed_table('{name}', 'owner', shard_count => 4, colocate_with => 'none')"
+            said = coordinator.error(
+                f"SET client_min_messages TO error; CREATE TABLE {name} (owner {kind}, amount integer, kind integer); "
+                f"{'' if name.endswith('_one') else distribute + ';'} INSERT INTO {name} {rows}; "
+                f"SELECT dp_protect('{name}', '{name}_dp', unit => 'owner', max_rows => 4); SELECT dp_set_bounds('{name}', 'amount', 0, 50), "
+                f"dp_set_bounds('{name}', 'kind', 0, 2), dp_set_odometer('{name}', 'none'), "
+                f"dp_grant('{name}_dp', 'analyst', tau => 0, epsilon_max => 1, candidates => '{{1}}', delta => 1e-6)", "controller")
+            before[name] = said
+        if (kind, value) in REFUSED_TYPES:
+            tap.report(f"unit types: {kind} is refused", [] if "no unit may have" in before[table] else [before[table]])
+            continue
+        for question in ("SELECT sum(amount), count(DISTINCT owner) FROM {t}", "SELECT kind, count(*) FROM {t} GROUP BY kind ORDER BY 1"):
+            answers = [ask(coordinator, seed, question, {"t": name + "_dp"}) for name in (table, table + "_one")]
+            tap.report(f"unit types: {kind}: {question}", [] if answers[0] == answers[1] and not is_error(answers[0]) else answers)
+        below = "SELECT n, count(*) FROM (SELECT owner, count(*) AS n FROM {t} GROUP BY owner) p GROUP BY n ORDER BY 1"
+        answers = [ask(coordinator, seed, below, {"t": name + "_dp"}) for name in (table, table + "_one")]
+        well = "inside the shards" in answers[0] and "Nothing was charged" in answers[0] if kind == "numeric" else answers[0] == answers[1]
+        tap.report(f"unit types: {kind}: by person", [] if well and not is_error(answers[1]) else answers)
+
+
+def check_distributed_later(tap, coordinator, seed):
+    """A table that was protected here, and is distributed by another column than the person's; then its remedy."""
+    coordinator.psql("SET client_min_messages TO error; CREATE TABLE later (id bigint, patient bigint, cost integer); "
+                     "INSERT INTO later SELECT g, g % 40, g % 50 FROM generate_series(1, 400) g; "
+                     "SELECT dp_protect('later', 'later_dp', unit => 'patient', max_rows => 5), dp_set_bounds('later', 'cost', 0, 50); "
+                     "SELECT dp_grant('later_dp', 'analyst', tau => 0, epsilon_max => 1, candidates => '{1}'); "
+                     "SELECT create_distributed_table('later', 'id', shard_count => 4, colocate_with => 'none')", "controller")
+    said = ask(coordinator, seed, "SELECT sum(cost) FROM later_dp", {})
+    spent = coordinator.psql("SELECT coalesce(sum(releases), 0) FROM dp_odometer('later')", "controller")
+    tap.report("layout: distributed later by another column", [] if "summary table" in said and spent == "0" else [said, spent])
+    said = coordinator.error("SET client_min_messages TO error; SELECT alter_distributed_table('later', distribution_column => 'patient'); "
+                             "SELECT dp_refresh('later_dp')", "controller")
+    answer = ask(coordinator, seed, "SELECT sum(cost) FROM later_dp", {})
+    tap.report("layout: its remedy", [] if not is_error(answer) else [said, answer])
 
 
 def check_refused(tap, coordinator, seed):
@@ -267,6 +375,40 @@ def check_moved(tap, coordinator, seed):
         "WHERE shouldhaveshards AND nodeport <> s.nodeport ORDER BY nodeport LIMIT 1) n".replace("'localhost'::text", "s.nodename"))
     after = ask(coordinator, seed, "SELECT sum(cost) FROM {v}", DISTRIBUTED)
     tap.report("people: a shard is moved", [] if before == after and not is_error(after) else [moved, before, after])
+
+
+def asked_until(stop, coordinator, said):
+    while not stop.is_set():
+        said.append(coordinator.error("SELECT count(*) FROM visit_dp", "analyst"))
+
+
+def check_load(tap, coordinator, worker, suspended):
+    """Three ask one behind the other while a node is emptied, taken away, added again and given shards."""
+    coordinator.psql("DROP TABLE laid_replicated CASCADE", "controller")  # no node with rows that are there twice can be emptied
+    before, rows = charges(coordinator), int(coordinator.psql("SELECT count(*) FROM visit", "controller"))
+    stop, said = threading.Event(), []
+    askers = [threading.Thread(target=asked_until, args=(stop, coordinator, said)) for _ in range(3)]
+    for asker in askers:
+        asker.start()
+    complaints, steps = [], []
+    try:
+        for step in ("SELECT citus_drain_node('127.0.0.1', {port}, 'block_writes')", "SELECT citus_remove_node('127.0.0.1', {port})",
+                     "SELECT citus_add_node('127.0.0.1', {port})", "SELECT rebalance_table_shards('visit', shard_transfer_mode => 'block_writes')"):
+            first = len(said)
+            complaints += [e for e in [coordinator.error("SET client_min_messages TO error; " + step.format(port=worker.port), "postgres")]
+                           if "ERROR" in e]
+            steps.append(len(said) - first)
+    finally:
+        stop.set()
+        for asker in askers:
+            asker.join()
+    answers = [s for s in said if re.fullmatch(r"-?\d+", s)]
+    tap.report("load: a node goes and comes, and shards move", complaints)
+    tap.report(f"load: {len(answers)} answers meanwhile ({steps})",
+               [s for s in said if s not in answers][:3] or [a for a in answers if abs(int(a) - rows) > 500][:3] or ([] if answers else ["none"]))
+    tap.report("load: answers alone are charged", [] if charges(coordinator) == before + len(answers) else
+               [f"{charges(coordinator) - before} charges, {len(answers)} answers"])
+    tap.report("load: nobody is suspended", suspended(coordinator))
 
 
 def check_ends(tap, coordinator, worker, held_up, within, waits, frozen, suspended):
@@ -313,6 +455,9 @@ def check_page(tap, nodes):
         block = shown or hidden
         for i, node in enumerate(nodes):
             block = block.replace(f"'10.0.0.1{i}', 5432", f"'127.0.0.1', {node.port}")
+        # No standby is there to take over: the node stays what it is.
+        block = block.replace("'10.0.0.23', 5432", f"'127.0.0.1', {nodes[3].port}")
+        block = block.replace("nodename = '10.0.0.13' AND nodeport = 5432", f"nodeport = {nodes[3].port}")
         said = []
         for node in nodes[1:] if block.startswith("-- on each worker") else nodes[:1]:
             try:

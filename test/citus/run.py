@@ -680,14 +680,45 @@ def check_people(tap, nodes, seed, rows, rounds):
                      + people.TABLES.format(shards=people.SHARDS, rows=rows, people=max(rows // 5, 100)), "controller")
     coordinator.psql("ALTER DATABASE people SET session_preload_libraries = 'dp_rdr'")
     people.check_classes(tap, nodes, seed)
-    people.check_risks(tap, coordinator)
+    people.check_risks(tap, coordinator, seed)
     people.check_neighbours(tap, coordinator, seed)
     people.check_layouts(tap, coordinator, seed)
     people.check_moved(tap, coordinator, seed)
     for name, plain, question in people.FOR_TIME:
         print_ratio(name, SLOWEST, lambda: time_of_people(coordinator, plain, question, rounds))
+    print_costs(coordinator, rows, rounds)
+    people.check_load(tap, coordinator, nodes[3], suspended)
     people.check_page(tap, nodes)
     people.check_ends(tap, coordinator, nodes[1], held_up, within, waits, frozen, suspended)
+
+
+COSTS = """
+CREATE TABLE costs_{shards} (id bigint, pay integer, grp integer);
+SELECT create_distributed_table('costs_{shards}', 'id', shard_count => {shards}, colocate_with => 'none');
+INSERT INTO costs_{shards} SELECT g, g % 50, g % 2000 FROM generate_series(1, 100000) g;
+SELECT dp_protect('costs_{shards}', 'costs_{shards}_dp'), dp_set_bounds('costs_{shards}', 'pay', 0, 5000),
+       dp_set_odometer('costs_{shards}', 'none'), dp_set_groups('costs_{shards}', 'grp', array_agg(g::text)) FROM generate_series(0, 1999) g;
+SELECT dp_grant('costs_{shards}_dp', 'analyst', tau => 0, epsilon_max => 1, candidates => '{{1}}');
+"""
+
+
+def print_costs(coordinator, rows, rounds):
+    """What test/bench/estimate.py computes with: slopes of medians."""
+    for shards in (8, 64):
+        coordinator.psql(COSTS.format(shards=shards), "controller")
+    one, many = (asked("SELECT sum(pay) FROM {}", "s bigint").replace("people_dp", f"costs_{n}_dp") for n in (8, 64))
+    groups = asked("SELECT grp, sum(pay) FROM {} GROUP BY grp", "g integer, s bigint").replace("people_dp", "costs_8_dp")
+    turn = ("SET ROLE analyst", "SET client_min_messages TO error", one, asked("SELECT sum(pay) FROM {}", "s bigint"), groups, many,
+            "SELECT sum(cost) FROM visit_dp")
+    first, all_rows, parts, tasks, visit = medians(coordinator, turn, rounds)[2:]
+    plain = "SELECT count(*) FROM few"
+    kept = medians(coordinator, ("SET citus.max_adaptive_executor_pool_size TO 1", plain), rounds)[1]
+    opened = medians(coordinator, ("SET citus.max_adaptive_executor_pool_size TO 1", "SET citus.max_cached_conns_per_worker TO 0", plain),
+                     rounds)[2]
+    cores = os.cpu_count()
+    print(f"# cost: row_ns {(all_rows - first) * cores * 1e6 / rows:.0f}, visit_ns {(visit - first) * cores * 1e6 / rows:.0f}, "
+          f"part_us {(parts - first) * 1e3 / (8 * 2000):.1f}, task_ms {(tasks - first) / 56:.2f}, "
+          f"connection_ms {(opened - kept) / 3:.1f}, charge_ms and the look {first:.0f} ({rows} rows, {cores} cores)", flush=True)
 
 
 def check_time(_tap, coordinator, rounds):
