@@ -65,7 +65,7 @@ static bool covers(const Known &known) {
     List *columns = NIL;
     for (int i = 0; i < known.n; i++)
         columns = lappend_int(columns, known.columns[i]);
-    return list_difference_int(key_of_people(known.source->people), columns) == NIL;
+    return list_difference_int(key_of_people(*known.source), columns) == NIL;
 }
 
 // Has room for the unit, and for each key or equality once.
