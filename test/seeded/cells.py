@@ -62,14 +62,18 @@ CREATE TABLE stays (person integer REFERENCES people ON DELETE CASCADE, v intege
 INSERT INTO stays SELECT 1 + (i * 13) % 120, i % 23 - 9, (i % 31) / 4.0, (ARRAY['p', 'q', 'r', 's', NULL])[1 + i % 5], 'n' FROM generate_series(1, 600) i;
 CREATE TABLE notes (pid integer, month date, v integer, x numeric, d text, note text) WITH (fillfactor = 10);
 INSERT INTO notes SELECT pid, month, v + 1, x, d, note FROM visits WHERE id % 3 > 0;
-CREATE TABLE bills (pid integer REFERENCES people ON DELETE CASCADE, v integer, x numeric, d text, note text) WITH (fillfactor = 10);
+CREATE TABLE bills (pid integer, v integer, x numeric, d text, note text) WITH (fillfactor = 10);
 INSERT INTO bills SELECT 1 + (i * 7) % 120, i % 19 - 6, (i % 31) / 4.0, (ARRAY['p', 'q', 'r', 's', NULL])[1 + i % 5], 'n' FROM generate_series(1, 400) i;
 SELECT dp_protect('visits', 'visits_dp', unit => 'pid, month', max_rows => 3);
 SELECT dp_protect('samples', 'samples_dp', unit => 'visit -> visits (id)', max_rows => 4);
 SELECT dp_protect('people', 'people_dp', unit => 'pid');
 SELECT dp_protect('stays', 'stays_dp', unit => 'person -> people (pid)', max_rows => 4);
 SELECT dp_protect('notes', 'notes_dp', unit => 'pid, month', max_rows => 2), dp_protect('bills', 'bills_dp', unit => 'pid', max_rows => 3);
-SELECT dp_join_domains('notes', 'visits'), dp_join_domains('bills', 'people');
+
+SELECT dp_join_domains('notes', 'visits');
+
+SELECT dp_join_domains('bills', 'people');
+
 SELECT dp_set_groups('people', 'ward', '{a,b,c,d}'), dp_set_groups(t, 'd', '{p,q,r,s}'), dp_set_bounds(t, 'v', -9, 13), dp_set_bounds(t, 'x', 0, 8)
   FROM unnest('{visits,samples,people,stays,notes,bills}'::regclass[]) t;
 SELECT dp_set_odometer('people', epsilon_total => 100000, delta_total => 0.9), dp_set_odometer('visits', epsilon_total => 100000, delta_total => 0.9);
@@ -107,7 +111,7 @@ def create():
         for policy, terms in POLICIES.items():
             yield f"SELECT dp_grant('{table}_dp', '{policy}', {terms})"
     yield "SELECT dp_set_partition('wards', 'ward'), dp_set_partition('years', 'years', by => '10', since => '0', until => '39')"
-    yield UNITS
+    yield from UNITS.split("\n\n")  # a transaction each
     for table in ("visits", "samples", "people", "stays", "notes", "bills"):
         for policy, terms in POLICIES.items():
             if policy != "cells_selected":
@@ -199,7 +203,8 @@ def make_databases():
         for at, (cell, condition) in enumerate(cells_of(table).items()):
             names[table, cell] = f"cells_{table}_{at}"
             postgres.must(f"CREATE DATABASE cells_{table}_{at} TEMPLATE cells_whole STRATEGY file_copy")
-            fill(f"cells_{table}_{at}", [f"DELETE FROM {one} WHERE {condition}" for one in ((table, "notes") if table == "visits" else (table,))])
+            also = {"visits": [f"DELETE FROM notes WHERE {condition}"], "people": [f"DELETE FROM bills WHERE pid IN (SELECT pid FROM people WHERE {condition})"]}
+            fill(f"cells_{table}_{at}", [*also.get(table, ()), f"DELETE FROM {table} WHERE {condition}"])
     for at, name in enumerate(names.values()):
         for setting in ("session_preload_libraries = 'dp_rdr'", *(FORCED if at % 2 else ())):
             postgres.must(f"ALTER DATABASE {name} SET {setting}")
