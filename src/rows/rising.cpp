@@ -2,9 +2,12 @@
 
 #include <cmath>
 
+#include "query/total_table.hpp"
 #include "rows/sums.hpp"
 
 namespace dp::rows {
+
+using query::Rule;
 
 static bool is_utc(const char *zone) {
     for (const char *name : {"UTC", "Etc/UTC", "GMT", "Etc/GMT"})
@@ -51,9 +54,9 @@ static bool read_call(Node *node, Call *call) {
 static bool is_midnight(Node *node) {
     Call call;
     check_stack_depth();
-    return read_call(node, &call) &&
-           (call.function == F_TIMESTAMPTZ_DATE ||
-            (call.function == F_DATE_TRUNC_TEXT_TIMESTAMPTZ && call.place == 1 && is_midnight(call.argument())));
+    return exprType(node) == TIMESTAMPTZOID && read_call(node, &call) &&
+           (query::rule_of(call.function) == Rule::midnight_in_zone ||
+            (query::rule_of(call.function) == Rule::begun && call.place == 1 && is_midnight(call.argument())));
 }
 
 // Fields that are no smaller later on.
@@ -64,82 +67,59 @@ static bool is_rising_field(const char *field) {
     return false;
 }
 
-static bool rises_as_part(const Call &call) {
-    const bool by_clock = is_utc() || is_midnight(call.argument());
-    switch (call.function) {
-    case F_TIMESTAMP_DATE:
-    case F_DATE_TIMESTAMP:
-    case F_TIMESTAMPTZ_DATE:
-        return true;
-    case F_TIMESTAMPTZ_TIMESTAMP:
-        return is_utc();
-    case F_TIMESTAMP_TIMESTAMPTZ:
-    case F_DATE_TIMESTAMPTZ:
-        return by_clock;
-    case F_TIMEZONE_TEXT_TIMESTAMP:
-    case F_TIMEZONE_TEXT_TIMESTAMPTZ:
-        return call.place == 1 && is_utc(call.word(0));
-    case F_DATE_BIN_INTERVAL_TIMESTAMP_TIMESTAMP:
-    case F_DATE_BIN_INTERVAL_TIMESTAMPTZ_TIMESTAMPTZ:
-    case F_DATE_TRUNC_TEXT_TIMESTAMP:
-        return call.place == 1;
-    case F_DATE_TRUNC_TEXT_TIMESTAMPTZ:
-        return call.place == 1 && by_clock;
-    case F_DATE_TRUNC_TEXT_TIMESTAMPTZ_TEXT:
-        return call.place == 1 && is_utc(call.word(2));
-    case F_EXTRACT_TEXT_DATE:
-    case F_EXTRACT_TEXT_TIMESTAMP:
-    case F_DATE_PART_TEXT_DATE:
-    case F_DATE_PART_TEXT_TIMESTAMP:
-        return call.place == 1 && is_rising_field(call.word(0));
-    case F_EXTRACT_TEXT_TIMESTAMPTZ:
-    case F_DATE_PART_TEXT_TIMESTAMPTZ:
-        return call.place == 1 && by_clock && is_rising_field(call.word(0));
-    default:
+// Arithmetic of whole numbers with a constant.
+static bool rises_as_number(Rule rule, const Call &call) {
+    const bool one = list_length(call.arguments) == 1;
+    auto *other = one ? nullptr : castNode(Const, list_nth(call.arguments, 1 - call.place));
+    if (one || !is_integer(exprType(call.argument())) || !is_integer(other->consttype))
         return false;
-    }
+    const bool positive = integer_value(value_kind(other->consttype), other->constvalue) > 0;
+    return rule == Rule::plus || (rule == Rule::minus && call.place == 0) || (rule == Rule::times && positive) ||
+           (rule == Rule::over && call.place == 0 && positive);
 }
 
 // Months may be added to dates alone: January 30th at noon and a month is later than January 31st at midnight and a month. Of days of
 // moments the clocks say how long they are.
-static bool rises_by_interval(const Call &call) {
-    const auto length = [&](int i) { return DatumGetIntervalP(call.constant(i)); };
-    switch (call.function) {
-    case F_DATE_PLI:
-    case F_INTEGER_PL_DATE:
+static bool rises_by_interval(Oid from, const Interval *length) {
+    return from == DATEOID ||
+           (length->month == 0 && (from == TIMESTAMPOID || length->day == 0 || is_utc()));
+}
+
+static bool rises(const Call &call) {
+    const Oid from = exprType(call.argument());
+    const Rule rule = query::rule_of(call.function);
+    const bool by_clock = is_utc() || is_midnight(call.argument());
+    switch (rule) {
+    case Rule::midnight:
+    case Rule::midnight_in_zone:
+    case Rule::day:
+    case Rule::days_after:
         return true;
-    case F_DATE_MII:
-    case F_DATE_PL_INTERVAL:
-    case F_DATE_MI_INTERVAL:
-        return call.place == 0;
-    case F_INTERVAL_PL_DATE:
+    case Rule::day_in_zone:
+        return by_clock;
+    case Rule::other_clock:
+        return from == TIMESTAMPOID ? is_utc() : by_clock;
+    case Rule::clock_of:
+        return call.place == 1 && is_utc(call.word(0));
+    case Rule::bin:
         return call.place == 1;
-    case F_TIMESTAMP_PL_INTERVAL:
-    case F_TIMESTAMP_MI_INTERVAL:
-        return call.place == 0 && length(1)->month == 0;
-    case F_INTERVAL_PL_TIMESTAMP:
-        return call.place == 1 && length(0)->month == 0;
-    case F_TIMESTAMPTZ_PL_INTERVAL:
-    case F_TIMESTAMPTZ_MI_INTERVAL:
-        return call.place == 0 && length(1)->month == 0 && (length(1)->day == 0 || is_utc());
-    case F_INTERVAL_PL_TIMESTAMPTZ:
-        return call.place == 1 && length(0)->month == 0 && (length(0)->day == 0 || is_utc());
+    case Rule::begun:
+        return call.place == 1 && (from == TIMESTAMPOID || (list_length(call.arguments) == 3 ? is_utc(call.word(2)) : by_clock));
+    case Rule::field:
+        return call.place == 1 && (from != TIMESTAMPTZOID || by_clock) && is_rising_field(call.word(0));
+    case Rule::days_before:
+        return call.place == 0;
+    case Rule::shifted:
+    case Rule::shifted_in_zone:
+        return call.place == 0 && rises_by_interval(from, DatumGetIntervalP(call.constant(1)));
+    case Rule::plus:
+    case Rule::minus:
+    case Rule::times:
+    case Rule::over:
+        return rises_as_number(rule, call);
     default:
         return false;
     }
-}
-
-// Arithmetic of whole numbers with a constant, by the names of operators.
-static bool rises_as_number(Node *node, const Call &call) {
-    const char *name = IsA(node, OpExpr) ? get_opname(castNode(OpExpr, node)->opno) : "";
-    if (list_length(call.arguments) != 2 || !is_integer(exprType(call.argument())))
-        return false;
-    auto *other = castNode(Const, list_nth(call.arguments, 1 - call.place));
-    if (!is_integer(other->consttype))
-        return false;
-    const bool positive = integer_value(value_kind(other->consttype), other->constvalue) > 0;
-    return strcmp(name, "+") == 0 || (strcmp(name, "-") == 0 && call.place == 0) ||
-           (strcmp(name, "*") == 0 && positive) || (strcmp(name, "/") == 0 && call.place == 0 && positive);
 }
 
 // ---- where they begin ----------------------------------------------------------------------------------------------
@@ -178,51 +158,37 @@ static double longest_period(const char *unit) {
     return 0;
 }
 
-static bool is_year(const Call &call) {
-    return call.place == 1 && pg_strcasecmp(call.word(0), "year") == 0;
-}
-
 Node *below_part(Node *part, Span *span) {
     Call call;
     if (!IsA(part, FuncExpr) || !read_call(part, &call))
         return nullptr;
     const double zone = exprType(call.argument()) == TIMESTAMPTZOID ? day : 0;
-    switch (call.function) {
-    case F_DATE_TIMESTAMP:
-    case F_DATE_TIMESTAMPTZ:
+    switch (query::rule_of(call.function)) {
+    case Rule::day:
+    case Rule::day_in_zone:
         *span = wider(moments_of_days(*span), zone, zone);
         return call.argument();
-    case F_TIMEZONE_TEXT_TIMESTAMP:
-    case F_TIMEZONE_TEXT_TIMESTAMPTZ:
-    case F_TIMESTAMP_TIMESTAMPTZ:
-    case F_TIMESTAMPTZ_TIMESTAMP:
+    case Rule::clock_of:
+    case Rule::other_clock:
         *span = wider(*span, day, day);
         return call.place + 1 == list_length(call.arguments) ? call.argument() : nullptr;
-    case F_DATE_TRUNC_TEXT_TIMESTAMP:
-    case F_DATE_TRUNC_TEXT_TIMESTAMPTZ:
-    case F_DATE_TRUNC_TEXT_TIMESTAMPTZ_TEXT:
+    case Rule::begun:
         if (call.place != 1 || longest_period(call.word(0)) == 0)
             return nullptr;
         *span = wider(*span, zone, longest_period(call.word(0)) + zone);
         return call.argument();
-    case F_INT2_NUMERIC:
-    case F_INT4_NUMERIC:
-    case F_INT8_NUMERIC:
-    case F_INT2_FLOAT8:
-    case F_INT4_FLOAT8:
-    case F_INT8_FLOAT8:
+    case Rule::round: // in another type
+        if (!is_integer(exprType(part)))
+            return nullptr;
         *span = wider(*span, 0.5, 0.5);
         return call.argument();
-    case F_EXTRACT_TEXT_DATE:
-    case F_DATE_PART_TEXT_DATE:
-        *span = is_year(call) ? days_of_years(*span) : Span{};
-        return is_year(call) ? call.argument() : nullptr;
-    case F_EXTRACT_TEXT_TIMESTAMP:
-    case F_DATE_PART_TEXT_TIMESTAMP:
-    case F_EXTRACT_TEXT_TIMESTAMPTZ:
-    case F_DATE_PART_TEXT_TIMESTAMPTZ:
-        *span = is_year(call) ? wider(moments_of_days(days_of_years(*span)), zone, zone) : Span{};
-        return is_year(call) ? call.argument() : nullptr;
+    case Rule::field: {
+        const bool is_year = call.place == 1 && pg_strcasecmp(call.word(0), "year") == 0;
+        *span = !is_year ? Span{} : days_of_years(*span);
+        if (is_year && exprType(call.argument()) != DATEOID)
+            *span = wider(moments_of_days(*span), zone, zone);
+        return is_year ? call.argument() : nullptr;
+    }
     default:
         return nullptr;
     }
@@ -235,8 +201,7 @@ bool is_rising(Node *expression, const Var *column) {
     Call call;
     if (equal(expression, column))
         return true;
-    return read_call(expression, &call) && is_rising(call.argument(), column) &&
-           (rises_as_part(call) || rises_by_interval(call) || rises_as_number(expression, call));
+    return read_call(expression, &call) && is_rising(call.argument(), column) && rises(call);
 }
 
 } // namespace dp::rows
