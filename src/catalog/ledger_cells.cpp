@@ -90,14 +90,19 @@ static void join_all_equal(const Spi &spi, const OpenOdometer &odometer) {
     (void)run(spi, statement, Uuid{odometer.id});
 }
 
-// Sums have changed within ranges alike, so only what begins or ends there may be equal now. By its whole key: each look is one, whatever
-// the planner expects.
-static void join_at_ends(const Spi &spi, const OpenOdometer &odometer, const char *grantee, const Touched &touched) {
+// Sums have changed within ranges alike, so only what begins or ends there may be equal now. (OFFSET 0: each look is one by the whole key,
+// whatever the planner expects.)
+static void join_at_ends(const Spi &spi, const OpenOdometer &odometer, const Typed &grantees, const Touched &touched) {
     static border::Statement statement(
-        "DELETE FROM dp_rdr.odometer_cell c WHERE c.id = $1 AND c.grantee = $2 AND c.first = $3" EQUAL_TO_THOSE_BEFORE);
-    for (int i = touched.n - 1; i >= 0; i--)
-        for (const int64 first : {touched.last[i] + 1, touched.first[i]})
-            (void)run(spi, statement, Uuid{odometer.id}, grantee, first);
+        "DELETE FROM dp_rdr.odometer_cell WHERE ctid = ANY (ARRAY(SELECT l.ctid "
+        "FROM unnest($2::text[]) g (grantee), unnest($3::bigint[]) e (first), LATERAL (SELECT c.ctid FROM dp_rdr.odometer_cell c "
+        "WHERE c.id = $1 AND c.grantee = g.grantee AND c.first = e.first" EQUAL_TO_THOSE_BEFORE " OFFSET 0) l))");
+    int64 ends[2 * most_ranges];
+    for (int i = 0; i < touched.n; i++) {
+        ends[2 * i] = touched.first[i];
+        ends[2 * i + 1] = touched.last[i] + 1;
+    }
+    (void)run(spi, statement, Uuid{odometer.id}, grantees, numbers_of(ends, 2 * touched.n));
 }
 
 // A cell that begins has what was charged to cells to come, and nothing of what was charged to all so far.
@@ -221,42 +226,36 @@ privacy::Denial look_into_cells(const Spi &spi, const Charge &what, const Standp
 
 // ---- charges -------------------------------------------------------------------------------------------------------
 
-// (OFFSET 0: a look into the index for each, however few rows there were when it was planned.) The row at the beginning of a range is made, and so is one behind its end, where they are not there. $5: the last cell that has begun, behind
-// which there are none.
+// Adds to the cells of ranges, for the table and the role at once. The row at the beginning of a range is made, and so is one behind its end,
+// where they are not there. $5: the last cell that has begun, behind which there are none. (OFFSET 0: a look into the index for each, however
+// few rows there were when it was planned.) Returns the largest sums that the ranges have then, beside what was charged to all.
 static const char *const add_sql = R"sql(
 WITH piece AS (
-  SELECT s.first, s.inside, p.epsilon, p.delta, p.epsilon_epoch, p.delta_epoch, p.rho, p.pure, p.rho_only
-  FROM unnest($3::bigint[], $4::bigint[]) r (first, last) CROSS JOIN LATERAL (VALUES (r.first, true), (r.last + 1, false)) s (first, inside)
-  LEFT JOIN LATERAL (SELECT o.* FROM dp_rdr.odometer_cell o WHERE o.id = $1 AND o.grantee = $2 AND o.first <= s.first
+  SELECT g.grantee, s.first, s.inside, p.epsilon, p.delta, p.epsilon_epoch, p.delta_epoch, p.rho, p.pure, p.rho_only
+  FROM unnest($2::text[]) g (grantee) CROSS JOIN unnest($3::bigint[], $4::bigint[]) r (first, last)
+  CROSS JOIN LATERAL (VALUES (r.first, true), (r.last + 1, false)) s (first, inside)
+  LEFT JOIN LATERAL (SELECT o.* FROM dp_rdr.odometer_cell o WHERE o.id = $1 AND o.grantee = g.grantee AND o.first <= s.first
                      ORDER BY o.first DESC LIMIT 1) p ON true
   WHERE s.inside OR s.first <= $5 AND p.first IS DISTINCT FROM s.first
   UNION ALL
-  SELECT o.first, true, o.epsilon, o.delta, o.epsilon_epoch, o.delta_epoch, o.rho, o.pure, o.rho_only
-  FROM unnest($3::bigint[], $4::bigint[]) r (first, last) CROSS JOIN LATERAL (
-    SELECT c.* FROM dp_rdr.odometer_cell c WHERE c.id = $1 AND c.grantee = $2 AND c.first > r.first AND c.first <= r.last OFFSET 0) o),
+  SELECT g.grantee, o.first, true, o.epsilon, o.delta, o.epsilon_epoch, o.delta_epoch, o.rho, o.pure, o.rho_only
+  FROM unnest($2::text[]) g (grantee) CROSS JOIN unnest($3::bigint[], $4::bigint[]) r (first, last) CROSS JOIN LATERAL (
+    SELECT c.* FROM dp_rdr.odometer_cell c WHERE c.id = $1 AND c.grantee = g.grantee AND c.first > r.first AND c.first <= r.last OFFSET 0) o),
 added AS (
-  SELECT first, inside, coalesce(epsilon, 0) + CASE WHEN inside THEN $6 ELSE 0 END AS epsilon,
+  SELECT grantee, first, inside, coalesce(epsilon, 0) + CASE WHEN inside THEN $6 ELSE 0 END AS epsilon,
     coalesce(delta, 0) + CASE WHEN inside THEN $7 ELSE 0 END AS delta,
     coalesce(epsilon_epoch, 0) + CASE WHEN inside THEN $8 ELSE 0 END AS epsilon_epoch,
     coalesce(delta_epoch, 0) + CASE WHEN inside THEN $9 ELSE 0 END AS delta_epoch,
     coalesce(rho, 0) + CASE WHEN inside THEN $10 ELSE 0 END AS rho, coalesce(pure, 0) + CASE WHEN inside THEN $11 ELSE 0 END AS pure,
     coalesce(rho_only, 0) + CASE WHEN inside THEN $12 ELSE 0 END AS rho_only FROM piece),
 put AS (
-  INSERT INTO dp_rdr.odometer_cell SELECT $1, $2, first, trim_scale(epsilon), trim_scale(delta), trim_scale(epsilon_epoch),
+  INSERT INTO dp_rdr.odometer_cell SELECT $1, grantee, first, trim_scale(epsilon), trim_scale(delta), trim_scale(epsilon_epoch),
     trim_scale(delta_epoch), trim_scale(rho), trim_scale(pure), rho_only FROM added
   ON CONFLICT (id, grantee, first) DO UPDATE SET epsilon = EXCLUDED.epsilon, delta = EXCLUDED.delta,
     epsilon_epoch = EXCLUDED.epsilon_epoch, delta_epoch = EXCLUDED.delta_epoch, rho = EXCLUDED.rho, pure = EXCLUDED.pure,
     rho_only = EXCLUDED.rho_only)
-SELECT max(epsilon), max(delta), max(epsilon_epoch), max(delta_epoch), max(rho), max(pure), max(rho_only) FROM added WHERE inside)sql";
-
-// Returns the largest sums that the ranges have with it, beside what was charged to all.
-static privacy::CellSums add_to_cells(const Spi &spi, const OpenOdometer &odometer, const char *grantee,
-                                      const Touched &touched, privacy::CellSums added) {
-    static border::Statement statement(add_sql);
-    run_with_sums(spi, statement, added, Uuid{odometer.id}, grantee, numbers_of(touched.first, touched.n),
-                  numbers_of(touched.last, touched.n), odometer.begun);
-    return sums_at(0, 1);
-}
+SELECT max(epsilon), max(delta), max(epsilon_epoch), max(delta_epoch), max(rho), max(pure), max(rho_only) FROM added WHERE inside
+GROUP BY grantee ORDER BY grantee COLLATE "C")sql";
 
 static privacy::CellSums raise_to(const privacy::CellSums &cells, const privacy::Spread &spread) {
     return privacy::largest(cells, spread.most) - spread.most;
@@ -286,6 +285,12 @@ void charge_coming(const Spi &spi, const OpenOdometer &odometer, Price *price) {
     add_to_coming(spi, odometer, "", privacy::added_by(price->cost, price->basis));
 }
 
+// Names whose sums a charge moves: the table's, and those of a role.
+static Typed grantees_of(const OpenShare *share) {
+    Datum names[2] = {CStringGetTextDatum(""), share == nullptr ? Datum{0} : CStringGetTextDatum(share->grantee)};
+    return Typed::array(TEXTARRAYOID, construct_array(names, share == nullptr ? 1 : 2, TEXTOID, -1, false, TYPALIGN_INT));
+}
+
 void charge_cells(const Spi &spi, const Charge &what, const Basis &basis, OpenOdometer *odometer, Price *price) {
     const Partition *partition = basis.terms->partition;
     if (what.account != privacy::Account::public_account || partition == nullptr || !partition->declared)
@@ -302,12 +307,14 @@ void charge_cells(const Spi &spi, const Charge &what, const Basis &basis, OpenOd
     price->by_cells = is_on_cells(what, *odometer);
     if (!price->by_cells)
         return;
-    price->raised = raise_to(add_to_cells(spi, *odometer, "", *what.touched, added), odometer->spread);
+    static border::Statement statement(add_sql);
+    const Typed grantees = grantees_of(share);
+    run_with_sums(spi, statement, added, Uuid{odometer->id}, grantees, numbers_of(what.touched->first, what.touched->n),
+                  numbers_of(what.touched->last, what.touched->n), odometer->begun);
+    price->raised = raise_to(sums_at(0, 1), odometer->spread);
     if (share != nullptr)
-        price->raised_role = raise_to(add_to_cells(spi, *odometer, share->grantee, *what.touched, added), share->spread);
-    join_at_ends(spi, *odometer, "", *what.touched);
-    if (share != nullptr)
-        join_at_ends(spi, *odometer, share->grantee, *what.touched);
+        price->raised_role = raise_to(sums_at(1, 1), share->spread);
+    join_at_ends(spi, *odometer, grantees, *what.touched);
 }
 
 // ---- questions that are only looked at -----------------------------------------------------------------------------
