@@ -114,7 +114,7 @@ CLASSES = (
     ("a source, outer join", "SELECT coalesce(t.n, 0) AS n, count(*) FROM {p} p LEFT JOIN (SELECT patient_id, count(*) AS n FROM {v} "
                              "WHERE cost > 400 GROUP BY patient_id) t ON t.patient_id = p.id GROUP BY 1 ORDER BY 1"),
     ("two sources", "SELECT count(*) FROM (SELECT patient_id, max(cost) AS m FROM {v} GROUP BY patient_id) a JOIN (SELECT patient_id, "
-                    "count(*) AS n FROM {d} GROUP BY patient_id) b USING (patient_id) WHERE m > 400 AND n > 1"),
+                    "count(*) AS n FROM {v} WHERE kind = 2 GROUP BY patient_id) b USING (patient_id) WHERE m > 400 AND n > 0"),
     ("a source of several rows", "SELECT kind, count(*) FROM (SELECT patient_id, kind, count(*) AS n FROM {v} GROUP BY patient_id, kind) t "
                                  "WHERE n > 1 GROUP BY kind ORDER BY 1"),
     ("a source as a condition", "SELECT count(*) FROM {p} p WHERE p.id IN (SELECT patient_id FROM {v} GROUP BY patient_id "

@@ -50,7 +50,7 @@ SLOWEST = 1.5  # times the plain distributed query
 SLOWEST_SELECTION = 3.0
 
 CONFIGURATION = """
-shared_preload_libraries = 'citus'
+shared_preload_libraries = 'citus, dp_rdr'
 listen_addresses = '127.0.0.1'
 citus.node_conninfo = 'sslmode=disable'
 fsync = on
