@@ -1,7 +1,7 @@
 // The audit of what is shipped: no event may be certified to exceed its claim.
 //
 // False alarms. Each finding (one claim, one order of two tables) fails by chance with probability 5e-10 at most, for every
-// law and every number of draws. There are fewer than 920 here, 300 in rounds_test.cpp, and 400 rates in attack_test.cpp: below one in a
+// law and every number of draws. There are fewer than 950 here, 300 in rounds_test.cpp, and 400 rates in attack_test.cpp: below one in a
 // million for a run. The chi-square test of the undeclared key has that level, too.
 //
 // What it cannot see. 100,000 draws find a Laplace scale that is wrong by a factor 1.25 from epsilon 0.3 on, and a sigma
@@ -175,6 +175,21 @@ TEST_P(Audit, Quantiles) {
     expect_kept(subject(both, policy, lopsided(), with(lopsided(), {0, {222}, true})));
 }
 
+// What is drawn in a group that one record opens, or that is there without it.
+TEST_P(Audit, QuantilesOfDiscoveredGroups) {
+    if (mechanism() == Mechanism::gaussian)
+        return;
+    Policy policy = within_domain(mechanism(), claim());
+    const int m = std::max(1, static_cast<int>(std::lround(10 / claim())));
+    policy.delta = delta_for_threshold(claim() / 2, m); // the count has half of epsilon
+    Question found = named(quantile(0.5, "9"), ", discovered");
+    found.groups = 2;
+    found.thresholded = true;
+    EXPECT_EQ(Prepared(found, policy).plan(policy.candidates.front()).threshold, m + 1);
+    expect_kept(subject(named(found, ", opened"), policy, rows(5, 3), with(rows(5, 3), {1, {9}, true})));
+    expect_kept(subject(named(found, ", there"), policy, rows(m, 3), with(rows(m, 3), {0, {9}, true})));
+}
+
 // A group that one record opens, and one that is there without it.
 TEST_P(Audit, DiscoveredGroups) {
     Policy policy = within_domain(mechanism(), claim());
@@ -323,6 +338,11 @@ TEST(Audit, GroupsThatAPersonOpens) {
         expect_kept(subject(named(question, ", three opened"), policy, some, together(some, person(20, 3, 1, 3, 1))));
         expect_kept(subject(named(question, ", one opened"), policy, old, together(old, person(20, 3, 1, 3, 1))));
         expect_kept(subject(named(question, ", 100 rows"), policy, some, together(some, person(20, 100, 1, 4, 0))));
+        // One number for rows and people is private whether or not people have one row in each group.
+        Question shared = named(question, ", one number");
+        shared.one_in_group = true;
+        EXPECT_EQ(Prepared(shared, policy).measures().size(), 1U);
+        expect_kept(subject(shared, policy, some, together(some, person(20, 100, 1, 4, 0))));
         if (mechanism == Mechanism::laplace)
             continue;
         const Question spread = of_people(discovered(4), 3, 3, 1);

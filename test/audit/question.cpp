@@ -52,7 +52,7 @@ static std::uint64_t sensitivity_of(const Measure &m, const Question &question) 
 
 Prepared::Prepared(const Question &question, const Policy &policy)
     : question_(question), policy_(policy),
-      measures_(leaf_measures(question.calls, question.thresholded, question.max_rows > 0)) {
+      measures_(leaf_measures(question.calls, question.thresholded, question.max_rows > 0, question.one_in_group)) {
     const bool one_group = question.max_rows == 0 || (question.groups == 1 && !question.thresholded);
     for (Measure &m : measures_) {
         m.one_group = one_group;

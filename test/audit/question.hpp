@@ -36,6 +36,7 @@ struct Question {
     bool thresholded = false;
     int max_rows = 0; // of one unit: R; 0: a row is a unit
     int max_groups = 1;
+    bool one_in_group = false;  // count(*) is said to be a count of units
     int max_rows_per_group = 0; // C, for Gaussian noise over several groups; 0: not declared
 };
 

@@ -236,6 +236,11 @@ TEST(Measures, OfUnits) {
     EXPECT_EQ(coordinates_of_one_group(units), 4);
     for (const Measure &measure : units)
         EXPECT_TRUE(measure.grain == 1 && measure.one_group); // until somebody says how many groups a unit may be in
+    const auto one = leaf_measures(calls, true, true, true);
+    ASSERT_EQ(one.size(), units.size() - 1); // rows and people are one number
+    EXPECT_TRUE(one[0].of_units && one[0].calls.size() == units[0].calls.size() + 1);
+    EXPECT_FALSE(leaf_measures(calls, false, true, true)[0].of_units);
+    EXPECT_EQ(leaf_measures({call(Aggregate::count_star, -1, 0), call(Aggregate::count, 3)}, true, true, true).size(), 3U);
     const auto unasked = leaf_measures({call(Aggregate::count_star)}, true, true);
     ASSERT_EQ(unasked.size(), 2U);
     EXPECT_TRUE(unasked[0].of_units && unasked[0].calls.empty());
