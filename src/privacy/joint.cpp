@@ -259,55 +259,6 @@ Interval interval_of(Aggregate fn, const Region &region, const JointBounds &boun
     }
 }
 
-} // namespace
-
-JointLattice joint_lattice(const JointBounds &bounds) {
-    return {pair_lattice(bounds.y), pair_lattice(bounds.x)};
-}
-
-JointSums joint_sums(MeasureKind kind, const int128 *noisy) {
-    JointSums sums{kind, noisy[0], noisy[1], noisy[2], noisy[3], 0, 0};
-    if (kind == MeasureKind::moments) {
-        sums.y_spread = noisy[4];
-        sums.x_spread = noisy[5];
-    }
-    return sums;
-}
-
-double joint_number(Aggregate fn, const JointSums &noisy, const JointBounds &bounds) {
-    const Sums sums = sums_of(noisy);
-    const double c = sums.count();
-    switch (fn) {
-    case Aggregate::covar_samp:
-        return finite(area_of(bounds) * (covariance_of(sums) * of_sample_factor(c)));
-    case Aggregate::corr:
-        return correlation_of(sums);
-    case Aggregate::regr_r2:
-        return std::pow(correlation_of(sums), 2);
-    case Aggregate::regr_slope:
-        return finite(slope_unit(bounds) * slope_of(sums));
-    case Aggregate::regr_intercept: {
-        const double run = bounded_mean(sums.x(), c) - origin_of(bounds.x);
-        return height_of(bounds, bounded_mean(sums.y(), c) - slope_of(sums) * run);
-    }
-    case Aggregate::covar_pop:
-        return finite(area_of(bounds) * covariance_of(sums));
-    default:
-        throw std::logic_error(not_joint);
-    }
-}
-
-Interval joint_interval(Aggregate fn, const JointSums &sums, const JointBounds &bounds, const MeasureNoise &noise) {
-    const Region region(sums_of(sums), noise, static_cast<double>(joint_one(sums.kind)));
-    const Interval interval = interval_of(fn, region, bounds);
-    const double number = joint_number(fn, sums, bounds);
-    return {std::min(interval.lower, number), std::max(interval.upper, number)};
-}
-
-// ---- for the controller --------------------------------------------------------------------------------------------
-
-namespace {
-
 // Returns the number in units of its largest change (formulas.md 1.2a).
 template <class Real> Real scaled_number(Aggregate fn, const SumsOf<Real> &sums, const JointBounds &bounds) {
     const Real c = sums.count();
@@ -326,6 +277,39 @@ template <class Real> Real scaled_number(Aggregate fn, const SumsOf<Real> &sums,
         return 4 * covariance_of(sums);
     }
 }
+
+} // namespace
+
+JointLattice joint_lattice(const JointBounds &bounds) {
+    return {pair_lattice(bounds.y), pair_lattice(bounds.x)};
+}
+
+JointSums joint_sums(MeasureKind kind, const int128 *noisy) {
+    JointSums sums{kind, noisy[0], noisy[1], noisy[2], noisy[3], 0, 0};
+    if (kind == MeasureKind::moments) {
+        sums.y_spread = noisy[4];
+        sums.x_spread = noisy[5];
+    }
+    return sums;
+}
+
+double joint_number(Aggregate fn, const JointSums &noisy, const JointBounds &bounds) {
+    if (!is_joint(fn))
+        throw std::logic_error(not_joint);
+    const double number = scaled_number(fn, sums_of(noisy), bounds);
+    return fn == Aggregate::regr_intercept ? height_of(bounds, number) : finite(joint_unit(fn, bounds) * number);
+}
+
+Interval joint_interval(Aggregate fn, const JointSums &sums, const JointBounds &bounds, const MeasureNoise &noise) {
+    const Region region(sums_of(sums), noise, static_cast<double>(joint_one(sums.kind)));
+    const Interval interval = interval_of(fn, region, bounds);
+    const double number = joint_number(fn, sums, bounds);
+    return {std::min(interval.lower, number), std::max(interval.upper, number)};
+}
+
+// ---- for the controller --------------------------------------------------------------------------------------------
+
+namespace {
 
 // Whether all rows add the same to the sum of a column and to that of its spread.
 bool is_constant(int128 sum, int128 spread, int128 total, std::int64_t one) {

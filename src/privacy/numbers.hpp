@@ -25,8 +25,8 @@ inline int128 saturating_add(int128 a, int128 b) {
 }
 
 // Returns c/(c-1), which corrects the variance of a sample; counts below 2 are taken as 2.
-inline double of_sample_factor(double count) {
-    const double c = std::max(2.0, count);
+template <class Real> Real of_sample_factor(Real count) {
+    const Real c = std::max<Real>(2, count);
     return c / (c - 1);
 }
 

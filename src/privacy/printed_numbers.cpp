@@ -9,45 +9,24 @@ namespace dp::privacy {
 
 namespace {
 
-constexpr long double one = static_cast<long double>(pair_one);
+using Parts = PartSums<long double>;
 
-// Holds what both a pair and a triple add up to, in units of one.
-struct Parts {
-    long double squares, middle, rest; // of a pair `middle` is 0: that of a half counts for either side
-    long double count() const { return squares + middle + rest; }
-    long double difference() const { return squares - rest; }
-};
-
-Parts parts_of(MeasureKind kind, const int128 *sums) {
-    const auto at = [&](int c) { return static_cast<long double>(sums[c]) / one; };
-    return kind == MeasureKind::pair ? Parts{at(0), 0, at(1)} : Parts{at(0), at(1), at(2)};
+template <class Real = long double> PartSums<Real> parts_of(MeasureKind kind, const int128 *sums) {
+    const auto at = [&](int c) { return static_cast<Real>(static_cast<long double>(sums[c]) / pair_one); };
+    return kind == MeasureKind::pair ? PartSums<Real>{at(0), 0, at(1)} : PartSums<Real>{at(0), at(1), at(2)};
 }
 
 Parts minus(const Parts &a, const Parts &b) {
     return {a.squares - b.squares, a.middle - b.middle, a.rest - b.rest};
 }
 
-// The average of a group, as a position between the bounds.
-long double position_of(const Parts &sums) {
-    return std::clamp<long double>(sums.difference() / std::max(1.0L, sums.count()), -1, 1);
-}
-
 // (D - d)/(C - c) - D/C = (D c - d C)/(C (C - c)): what nearly cancels is taken off before anything is rounded.
-long double change_of_position(const Parts &sums, const Parts &change) {
+long double change_of_position(const Parts &sums, const Parts &change, const Bounds &bounds) {
     const Parts without = minus(sums, change);
     if (!(without.count() >= 1))
-        return position_of(without) - position_of(sums);
+        return scaled_part(Aggregate::avg, without, bounds) - scaled_part(Aggregate::avg, sums, bounds);
     return (sums.difference() * change.count() - change.difference() * sums.count()) /
            (sums.count() * without.count());
-}
-
-// In units of the width between the bounds, squared for a variance.
-long double spread_of_parts(Aggregate fn, const Parts &sums) {
-    const long double c = std::max(1.0L, sums.count());
-    const long double mean = std::clamp<long double>((sums.squares + sums.middle / 2) / c, 0, 1);
-    const long double population = std::clamp<long double>(sums.squares / c - mean * mean, 0, 0.25L);
-    const long double n = std::max(2.0L, c), variance = is_sample(fn) ? population * n / (n - 1) : population;
-    return is_deviation(fn) ? std::sqrt(variance) : variance;
 }
 
 // Takes a change that rounding alone may have made for none.
@@ -59,20 +38,15 @@ double settled(long double change) {
 double change_of_one_column(const PrintedNumber &number, const Parts &sums, const Parts &change) {
     const Bounds &bounds = *number.bounds;
     switch (number.fn) {
-    case Aggregate::sum: {
-        const long double largest = largest_printed_change(number.fn, bounds);
-        const long double s1 = change.squares + change.middle / 2, s0 = change.rest + change.middle / 2;
-        return settled(bounds.high / largest * s1 + bounds.low / largest * s0);
-    }
+    case Aggregate::sum:
+        return settled(scaled_part(number.fn, change, bounds));
     case Aggregate::avg:
-        return settled(change_of_position(sums, change));
+        return settled(change_of_position(sums, change, bounds));
     case Aggregate::count:
     case Aggregate::count_star:
         return settled(change.count());
-    default: {
-        const long double moved = spread_of_parts(number.fn, sums) - spread_of_parts(number.fn, minus(sums, change));
-        return settled(moved * (is_deviation(number.fn) ? 2 : 4) / largest_spread_change(number.fn));
-    }
+    default:
+        return settled(scaled_part(number.fn, sums, bounds) - scaled_part(number.fn, minus(sums, change), bounds));
     }
 }
 
@@ -120,33 +94,28 @@ double change_of_number(const PrintedNumber &number, const int128 *sums, const i
 }
 
 double offset_of_average(const PrintedNumber &number, const int128 *sums, const int128 *change) {
-    return static_cast<double>(change_of_position(parts_of(number.kind, sums), parts_of(number.kind, change)));
-}
-
-static PartSums part_sums(MeasureKind kind, const int128 *sums) {
-    const Parts parts = parts_of(kind, sums);
-    return {static_cast<double>(parts.squares), static_cast<double>(parts.middle), static_cast<double>(parts.rest)};
+    return static_cast<double>(change_of_position(parts_of(number.kind, sums), parts_of(number.kind, change), *number.bounds));
 }
 
 double scaled_number(const PrintedNumber &number, const int128 *sums) {
     return is_joint(number.kind) ? joint_scaled(number.fn, joint_bounds(number), joint_sums(number.kind, sums))
-                                 : scaled_part(number.fn, part_sums(number.kind, sums), *number.bounds);
+                                 : scaled_part(number.fn, parts_of<double>(number.kind, sums), *number.bounds);
 }
 
 std::vector<double> points_of_number(const PrintedNumber &number, const MeasureNoise &noise, const int128 *sums, bool rough) {
     const std::vector<NoisePoint> &points = noise_points(noise.mechanism, rough);
     if (is_joint(number.kind))
         return joint_points(number.fn, noise, joint_bounds(number), joint_sums(number.kind, sums), points);
-    const PartSums exact = part_sums(number.kind, sums);
-    const double scale = scale_of_noise(noise) / static_cast<double>(one);
+    const PartSums<double> exact = parts_of<double>(number.kind, sums);
+    const double scale = scale_of_noise(noise) / static_cast<double>(pair_one);
     const bool pair = number.kind == MeasureKind::pair;
     std::vector<double> numbers;
     numbers.reserve(points.size());
     for (const NoisePoint &z : points)
-        numbers.push_back(scaled_part(number.fn,
-                                      {exact.squares + scale * z[0], pair ? 0 : exact.middle + scale * z[1],
-                                       exact.rest + scale * (pair ? z[1] : z[2])},
-                                      *number.bounds));
+        numbers.push_back(scaled_part<double>(number.fn,
+                                              {exact.squares + scale * z[0], pair ? 0 : exact.middle + scale * z[1],
+                                               exact.rest + scale * (pair ? z[1] : z[2])},
+                                              *number.bounds));
     return numbers;
 }
 

@@ -13,20 +13,20 @@ namespace {
 constexpr double one = static_cast<double>(pair_one);
 constexpr double beta = 0.05;
 
-PartSums sums_of(const Triple &triple) {
+PartSums<double> sums_of(const Triple &triple) {
     return {static_cast<double>(triple.squares) / one, static_cast<double>(triple.middle) / one,
             static_cast<double>(triple.rest) / one};
 }
 
 // Returns the variance or deviation of w, from the variance of the population and the count that a sample's is corrected by.
-double from_variance(Aggregate fn, double variance, double count) {
-    const double v = is_sample(fn) ? variance * of_sample_factor(count) : variance;
+template <class Real> Real from_variance(Aggregate fn, Real variance, Real count) {
+    const Real v = is_sample(fn) ? variance * of_sample_factor(count) : variance;
     return is_deviation(fn) ? std::sqrt(v) : v;
 }
 
-double variance_of(const PartSums &sums) {
-    const double c = std::max(1.0, sums.count()), mean = std::clamp<double>((sums.squares + 0.5 * sums.middle) / c, 0, 1);
-    return std::clamp<double>(sums.squares / c - mean * mean, 0, 0.25);
+template <class Real> Real variance_of(const PartSums<Real> &sums) {
+    const Real c = std::max<Real>(1, sums.count()), mean = std::clamp<Real>((sums.squares + sums.middle / 2) / c, 0, 1);
+    return std::clamp<Real>(sums.squares / c - mean * mean, 0, 0.25);
 }
 
 // From w to values.
@@ -50,13 +50,13 @@ Halves halves_of(const Triple &triple) {
 }
 
 double spread_of(Aggregate fn, const Triple &triple, const Bounds &bounds) {
-    const PartSums sums = sums_of(triple);
+    const PartSums<double> sums = sums_of(triple);
     return scaled(fn, from_variance(fn, variance_of(sums), sums.count()), bounds);
 }
 
 // Bonferroni: each sum gets beta / 3, so the count is off by 3 h at most, and the numerator of the mean by 1.5 h.
 Interval spread_interval(Aggregate fn, const Triple &triple, const Bounds &bounds, const MeasureNoise &noise) {
-    const PartSums sums = sums_of(triple);
+    const PartSums<double> sums = sums_of(triple);
     const double h = noise.halfwidth(beta / 3) / one;
     const double low = std::max(1.0, sums.count() - 3 * h), high = std::max(1.0, sums.count() + 3 * h);
     const Interval square = quotient(sums.squares, h, low, high);
@@ -125,21 +125,24 @@ double largest_spread_change(Aggregate fn) {
     }
 }
 
-double scaled_part(Aggregate fn, const PartSums &sums, const Bounds &bounds) {
-    const double c = sums.count(), s1 = sums.squares + 0.5 * sums.middle, s0 = sums.rest + 0.5 * sums.middle;
+template <class Real> Real scaled_part(Aggregate fn, const PartSums<Real> &sums, const Bounds &bounds) {
+    const Real c = sums.count(), s1 = sums.squares + sums.middle / 2, s0 = sums.rest + sums.middle / 2;
     switch (fn) {
     case Aggregate::sum: {
-        const double largest = std::max(std::fabs(bounds.low), std::fabs(bounds.high));
+        const Real largest = std::max(std::fabs(bounds.low), std::fabs(bounds.high));
         return bounds.high / largest * s1 + bounds.low / largest * s0;
     }
     case Aggregate::avg:
-        return std::clamp<double>((s1 - s0) / std::max(1.0, c), -1, 1);
+        return std::clamp<Real>(sums.difference() / std::max<Real>(1, c), -1, 1);
     case Aggregate::count:
     case Aggregate::count_star:
         return std::round(c);
     default: // w is half of a position
-        return from_variance(fn, variance_of(sums), c) * (is_deviation(fn) ? 2 : 4) / largest_spread_change(fn);
+        return from_variance(fn, variance_of(sums), c) * (is_deviation(fn) ? 2 : 4) / static_cast<Real>(largest_spread_change(fn));
     }
 }
+
+template double scaled_part(Aggregate, const PartSums<double> &, const Bounds &);
+template long double scaled_part(Aggregate, const PartSums<long double> &, const Bounds &);
 
 } // namespace dp::privacy

@@ -44,12 +44,14 @@ Halves released_halves(MeasureKind kind, const int128 *noisy);
 double spread_unit(Aggregate fn, const Bounds &bounds);
 // The largest change by one value, in these units.
 double largest_spread_change(Aggregate fn);
-// Holds what a pair or a triple adds up to, in units of one; of a pair `middle` is 0.
-struct PartSums {
-    double squares = 0, middle = 0, rest = 0;
-    double count() const { return squares + middle + rest; }
+// Holds what a pair or a triple adds up to, in units of one; of a pair `middle` is 0: that of a half counts for either side. Real: double, or
+// long double where small differences count.
+template <class Real> struct PartSums {
+    Real squares = 0, middle = 0, rest = 0;
+    Real count() const { return squares + middle + rest; }
+    Real difference() const { return squares - rest; }
 };
 // Returns the number that it prints in units of its largest change.
-double scaled_part(Aggregate fn, const PartSums &sums, const Bounds &bounds);
+template <class Real> Real scaled_part(Aggregate fn, const PartSums<Real> &sums, const Bounds &bounds);
 
 } // namespace dp::privacy

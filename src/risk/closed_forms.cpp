@@ -59,7 +59,7 @@ bool at_most_once(const GeneralQuestion *question) {
         return true;
     int64 multiplied = 0;
     as_owner(question->settings->owner, [&] {
-        run_text(deparse_internal(multiplied_query(question)), InvalidOid, count_row, &multiplied);
+        run_query(expanded(multiplied_query(question)), InvalidOid, count_row, &multiplied);
     });
     return multiplied == 0;
 }
@@ -136,7 +136,7 @@ static int add_extra(Work *work, Node *expression) {
 static Input add_input(Work *work, const BareAggregate &aggregate) {
     Input input = {-1, -1, -1, rows::ValueKind::int4};
     if (aggregate.filter != nullptr)
-        input.filter = add_extra(work, is_true(aggregate.filter));
+        input.filter = add_extra(work, rows::truth_test(rows::another(aggregate.filter), IS_TRUE));
     if (aggregate.argument == nullptr)
         return input;
     if (aggregate.call.fn == privacy::Aggregate::count) {

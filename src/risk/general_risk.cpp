@@ -10,6 +10,8 @@
 #include "risk/memory.hpp"
 #include "risk/result.hpp"
 #include "risk/scan_statement.hpp"
+#include "rows/engine.hpp"
+#include "rows/nodes.hpp"
 
 namespace dp::risk {
 
@@ -26,8 +28,7 @@ static Expr *same(Oid operator_, AttrNumber column, Oid type, int number) {
 static Node *not_the_row() {
     Expr *table = same(lookup_type_cache(OIDOID, TYPECACHE_EQ_OPR)->eq_opr, TableOidAttributeNumber, OIDOID, 1);
     Expr *place = same(lookup_type_cache(TIDOID, TYPECACHE_EQ_OPR)->eq_opr, SelfItemPointerAttributeNumber, TIDOID, 2);
-    return reinterpret_cast<Node *>(
-        makeBoolExpr(NOT_EXPR, list_make1(is_true(reinterpret_cast<Node *>(makeBoolExpr(AND_EXPR, list_make2(table, place), -1)))), -1));
+    return rows::truth_test(reinterpret_cast<Node *>(makeBoolExpr(AND_EXPR, list_make2(table, place), -1)), IS_NOT_TRUE);
 }
 
 // ---- results -------------------------------------------------------------------------------------------------------
@@ -42,9 +43,8 @@ struct Run {
 };
 } // namespace
 
-static Run prepare_run(const GeneralQuestion *question, privacy::Mechanism mechanism, const char *statement) {
-    Oid types[2] = {OIDOID, TIDOID};
-    return Run{question, mechanism, order_of(question), plan_text(statement, 2, types),
+static Run prepare_run(const GeneralQuestion *question, privacy::Mechanism mechanism, const Query *statement) {
+    return Run{question, mechanism, order_of(question), rows::plan(expanded(statement), 0),
                AllocSetContextCreate(CurrentMemoryContext, "dp_rdr row", ALLOCSET_DEFAULT_SIZES)};
 }
 
@@ -161,7 +161,7 @@ static GeneralRisk rerun_risk(const GeneralQuestion *question, privacy::Mechanis
     border::SettingsScope settings = border::SettingsScope::enter();
     border::RoleScope role = border::RoleScope::enter(question->settings->owner);
     PushActiveSnapshot(GetActiveSnapshot());
-    const char *statement = statement_of(question, not_the_row());
+    const Query *statement = statement_of(question, not_the_row());
     border::Spi spi = border::Spi::connect();
     Places places = {records.identity_column, border::Spill<Place>::make(1, share_of_memory())};
     Memo *memo = begin_memo(&records, spi, keep_records);

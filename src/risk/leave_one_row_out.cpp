@@ -146,8 +146,8 @@ static void add_people(Projection *projection) {
     projection->people_column = list_length(projection->query->targetList);
     if (projection->people.a == nullptr)
         return;
-    add_group(projection->query, is_true(rows::another(projection->people.a)));
-    add_group(projection->query, is_true(rows::another(projection->people.b)));
+    add_group(projection->query, rows::truth_test(rows::another(projection->people.a), IS_TRUE));
+    add_group(projection->query, rows::truth_test(rows::another(projection->people.b), IS_TRUE));
 }
 
 // Where a unit has one row at most its rows alone are people: the links, which are a part of the question's WHERE, say which.

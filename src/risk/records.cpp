@@ -113,10 +113,6 @@ Query *rows_query(const GeneralQuestion *question, Node *condition, bool with_id
     return query;
 }
 
-char *deparse_internal(Query *query) {
-    return pg_get_querydef(query, false);
-}
-
 // ---- distinct records ----------------------------------------------------------------------------------------------
 
 // Column of the rows, which are entry `varno` of the query above them.
@@ -195,47 +191,12 @@ void put_rows(RangeTblEntry *view, Query *rows) {
     *view = *entry;
 }
 
-// A column that its entry has got at its end is one of the joins above it as well, where the parser would put it: what prints
-// a query counts them. Returns its number in the node; 0: the entry is not there. Nothing names a join's columns by number but
-// those merged by USING, and they come first.
-static int add_to_joins(Query *query, Node *node, const Var *column) {
-    if (IsA(node, RangeTblRef))
-        return castNode(RangeTblRef, node)->rtindex == column->varno ? column->varattno : 0;
-    auto *join = castNode(JoinExpr, node);
-    int left = add_to_joins(query, join->larg, column);
-    int number = left > 0 ? left : add_to_joins(query, join->rarg, column);
-    if (number == 0)
-        return 0;
-    RangeTblEntry *entry = rt_fetch(join->rtindex, query->rtable);
-    List **side = left > 0 ? &entry->joinleftcols : &entry->joinrightcols;
-    int place = entry->joinmergedcols;
-    ListCell *cell;
-    foreach (cell, *side) {
-        if (lfirst_int(cell) >= number)
-            lfirst_int(cell)++;
-        else if (foreach_current_index(cell) >= entry->joinmergedcols)
-            place = foreach_current_index(cell) + 1;
-    }
-    *side = list_insert_nth_int(*side, place, number);
-    if (left == 0)
-        place += list_length(entry->joinleftcols) - entry->joinmergedcols;
-    entry->joinaliasvars = list_insert_nth(entry->joinaliasvars, place, copyObjectImpl(column));
-    char *name = strVal(list_nth(rt_fetch(column->varno, query->rtable)->eref->colnames, column->varattno - 1));
-    entry->eref->colnames = list_insert_nth(entry->eref->colnames, place, makeString(pstrdup(name)));
-    return place + 1;
-}
-
 // FROM and WHERE of the query, over the rows; it selects nothing yet.
 static Query *joined_rows(const GeneralQuestion *question, bool with_identity) {
     auto *query = static_cast<Query *>(copyObject(question->general->query));
     int varno = question->general->facade;
     Query *rows = rows_query(question, nullptr, with_identity);
     put_rows(rt_fetch(varno, query->rtable), rows);
-    ListCell *cell;
-    if (with_identity)
-        foreach (cell, query->jointree->fromlist)
-            (void)add_to_joins(query, static_cast<Node *>(lfirst(cell)),
-                               reinterpret_cast<Var *>(row_column(rows, varno, list_length(rows->targetList))));
     query->targetList = query->groupClause = query->sortClause = query->constraintDeps = NIL;
     query->hasAggs = query->groupDistinct = false;
     return query;
@@ -309,7 +270,7 @@ void read_memo(const GeneralQuestion *question, const RecordsQuery *records, Mem
     Reader of_records = {records, memo, 0, take, reader};
     bool elsewhere = catalog::is_known_to_citus(question->settings->relation);
     Oid table = records->all_rows || elsewhere ? InvalidOid : question->settings->relation;
-    int64 met = run_text(deparse_internal(records->query), table, read_record, &of_records);
+    int64 met = run_query(expanded(records->query), table, read_record, &of_records);
     memo->rows = of_records.individuals;
     if (!records->all_rows) {
         Query *count = make_select(rows::table_entry(question->table), nullptr);

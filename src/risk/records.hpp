@@ -29,7 +29,6 @@ RecordsQuery records_query(const GeneralQuestion *question);
 RecordsQuery joined_records_query(const GeneralQuestion *question, bool all_columns, List *extras);
 // Returns a query for rows of the protected table that FROM and WHERE give several times; it selects one at most.
 Query *multiplied_query(const GeneralQuestion *question);
-char *deparse_internal(Query *query);
 
 // Takes a record that is read. Its values are gone afterwards.
 using TakeRecord = void (*)(void *reader, int64 record, const Datum *values, const bool *nulls);

@@ -176,18 +176,18 @@ Result finish_result(ResultReader *reader) {
     return Result{reader->sort, MakeSingleTupleTableSlot(reader->order->desc, &TTSOpsMinimalTuple), reader->nrows};
 }
 
-char *statement_of(const GeneralQuestion *question, Node *condition) {
+Query *statement_of(const GeneralQuestion *question, Node *condition) {
     ListCell *cell;
     foreach (cell, question->general->facades)
         put_rows(lfirst_node(RangeTblEntry, cell), rows_query(question, condition, false));
-    return deparse_internal(static_cast<Query *>(copyObject(question->general->query)));
+    return question->general->query;
 }
 
 Result run_once(const GeneralQuestion *question) {
     ResultReader reader = begin_result(order_of(question));
     Result result = {};
     as_owner(question->settings->owner, [&] {
-        (void)run_text(statement_of(question, nullptr), InvalidOid, take_row, &reader);
+        (void)run_query(expanded(statement_of(question, nullptr)), InvalidOid, take_row, &reader);
         result = finish_result(&reader);
     });
     return result;

@@ -32,7 +32,7 @@ int compare_rows(const Order *order, const Result &a, const Result &b);
 
 // Returns the query with those rows of the table that meet a condition in the place of the view. What it puts there stays in the question:
 // not to be called in memory that goes before it does, that of SPI for instance.
-char *statement_of(const GeneralQuestion *question, Node *condition);
+Query *statement_of(const GeneralQuestion *question, Node *condition);
 // Under the active snapshot. 0A000 where nothing tells two rows apart; 22003 as number_of.
 Result run_once(const GeneralQuestion *question);
 void read_from_start(const Result &result);

@@ -5,6 +5,7 @@
 #include "query/limits.hpp"
 #include "rows/engine.hpp"
 #include "rows/nodes.hpp"
+#include "rows/run_plan.hpp"
 
 namespace dp::risk {
 
@@ -25,44 +26,6 @@ void add_group(Query *query, Node *expression) {
                              &clause->hashable);
     clause->tleSortGroupRef = target->ressortgroupref = target->resno;
     query->groupClause = lappend(query->groupClause, clause);
-}
-
-Node *is_true(Node *condition) {
-    return rows::truth_test(condition, IS_TRUE);
-}
-
-// ---- receiving -----------------------------------------------------------------------------------------------------
-
-namespace {
-struct Receiver {
-    DestReceiver base;
-    TakeRow take;
-    void *reader;
-    MemoryContext scratch;
-};
-} // namespace
-
-static bool receive(TupleTableSlot *slot, DestReceiver *self) {
-    auto *receiver = reinterpret_cast<Receiver *>(self);
-    MemoryContext old = MemoryContextSwitchTo(receiver->scratch);
-    slot_getallattrs(slot);
-    receiver->take(receiver->reader, slot->tts_values, slot->tts_isnull);
-    MemoryContextSwitchTo(old);
-    MemoryContextReset(receiver->scratch);
-    return true;
-}
-
-static void receive_start(DestReceiver *, int, TupleDesc) {}
-static void receive_end(DestReceiver *) {}
-
-DestReceiver *receiver_of(TakeRow take, void *reader) {
-    auto *receiver = static_cast<Receiver *>(palloc0(sizeof(Receiver)));
-    // The name matters to SPI alone, which would take DestNone for a statement whose rows nobody wants.
-    *receiver = {{receive, receive_start, receive_end, receive_end, DestTuplestore},
-                 take,
-                 reader,
-                 AllocSetContextCreate(CurrentMemoryContext, "dp_rdr row", ALLOCSET_DEFAULT_SIZES)};
-    return &receiver->base;
 }
 
 // ---- rows that the scans met -----------------------------------------------------------------------------------------
@@ -160,6 +123,18 @@ static void check_reads_only(const PlannedStmt *plan, const List *checked) {
                         errhint("Ask again.")));
 }
 
+namespace {
+struct Taking {
+    TakeRow take;
+    void *reader;
+};
+} // namespace
+
+static void take(void *context, TupleTableSlot *row) {
+    const auto *taking = static_cast<const Taking *>(context);
+    taking->take(taking->reader, row->tts_values, row->tts_isnull);
+}
+
 static int64 execute(Query *query, Oid table, DestReceiver *receiver, const List *checked) {
     PlannedStmt *plan = rows::plan(query, CURSOR_OPT_PARALLEL_OK);
     check_reads_only(plan, checked);
@@ -176,40 +151,29 @@ static void read_all_parts() {
     set_config_option("enable_partition_pruning", "off", PGC_SUSET, PGC_S_SESSION, GUC_ACTION_SAVE, true, 0, false);
 }
 
-int64 run_query(Query *query, Oid table, TakeRow take, void *reader, const List *checked) {
+int64 run_query(Query *query, Oid table, TakeRow take_row, void *reader, const List *checked) {
     MemoryContext memory = AllocSetContextCreate(CurrentMemoryContext, "dp_rdr statement", ALLOCSET_DEFAULT_SIZES);
     MemoryContext old = MemoryContextSwitchTo(memory);
     if (OidIsValid(table))
         read_all_parts();
-    int64 met = execute(query, table, receiver_of(take, reader), checked);
+    Taking taking = {take_row, reader};
+    int64 met = execute(query, table, rows::taker_of(take, &taking), checked);
     MemoryContextSwitchTo(old);
     MemoryContextDelete(memory);
     return met;
 }
 
-// Parsed without the hooks of other extensions: nothing is recorded.
-static Query *query_of(const char *text, int nparameters, Oid *types) {
-    ParseState *source = make_parsestate(nullptr);
-    source->p_sourcetext = text;
-    if (nparameters > 0)
-        setup_parse_fixed_parameters(source, types, nparameters);
-    Query *query = transformTopLevelStmt(source, linitial_node(RawStmt, raw_parser(text, RAW_PARSE_DEFAULT)));
-    free_parsestate(source);
-    return linitial_node(Query, QueryRewrite(query));
+Query *expanded(const Query *query) {
+    auto *copy = static_cast<Query *>(copyObjectImpl(query));
+    AcquireRewriteLocks(copy, true, false);
+    return linitial_node(Query, QueryRewrite(copy));
 }
 
-int64 run_text(const char *text, Oid table, TakeRow take, void *reader) {
-    return run_query(query_of(text, 0, nullptr), table, take, reader);
-}
-
-PlannedStmt *plan_text(const char *text, int nparameters, Oid *types) {
-    return rows::plan(query_of(text, nparameters, types), 0);
-}
-
-void run_again(PlannedStmt *plan, ParamListInfo parameters, TakeRow take, void *reader) {
+void run_again(PlannedStmt *plan, ParamListInfo parameters, TakeRow take_row, void *reader) {
     MemoryContext memory = AllocSetContextCreate(CurrentMemoryContext, "dp_rdr statement", ALLOCSET_DEFAULT_SIZES);
     MemoryContext old = MemoryContextSwitchTo(memory);
-    border::end_unhooked(border::run_unhooked(plan, receiver_of(take, reader), parameters));
+    Taking taking = {take_row, reader};
+    border::end_unhooked(border::run_unhooked(plan, rows::taker_of(take, &taking), parameters));
     MemoryContextSwitchTo(old);
     MemoryContextDelete(memory);
 }

@@ -41,13 +41,17 @@ static void forget_taker(DestReceiver *self) {
     MemoryContextDelete(reinterpret_cast<Taker *>(self)->scratch);
 }
 
-bool take_rows(PlannedStmt *plan, const List *checked, TakeRow take, void *context, QueryEnvironment *copies) {
+DestReceiver *taker_of(TakeRow take, void *context) {
     auto *taker = zeroed<Taker>();
     *taker = {{take_row, begin_taking, end_taking, forget_taker, DestNone},
               take,
               context,
               AllocSetContextCreate(CurrentMemoryContext, "dp_rdr row", ALLOCSET_DEFAULT_SIZES)};
-    return run_plan(plan, checked, &taker->base, copies);
+    return &taker->base;
+}
+
+bool take_rows(PlannedStmt *plan, const List *checked, TakeRow take, void *context, QueryEnvironment *copies) {
+    return run_plan(plan, checked, taker_of(take, context), copies);
 }
 
 // ---- what a plan opens -----------------------------------------------------------------------------------------------

@@ -13,6 +13,7 @@ bool run_plan(PlannedStmt *plan, const List *checked, DestReceiver *receiver, Qu
 
 // Does so with a function that takes one row, whose columns are there, in memory that is reset behind it.
 using TakeRow = void (*)(void *context, TupleTableSlot *row);
+DestReceiver *taker_of(TakeRow take, void *context);
 bool take_rows(PlannedStmt *plan, const List *checked, TakeRow take, void *context, QueryEnvironment *copies);
 template <class Take>
 bool for_each_row(PlannedStmt *plan, const List *checked, Take take, QueryEnvironment *copies = nullptr) {
