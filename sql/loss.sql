@@ -150,6 +150,21 @@ FROM dp_loss('in_rho') l, dp_odometer('in_rho') o WHERE account = 'public';
 -- A function of the owner's that shows it to others is found.
 CREATE FUNCTION show_losses() RETURNS SETOF float8 LANGUAGE sql SECURITY DEFINER AS $$ SELECT epsilon FROM dp_loss('registered') $$;
 SELECT severity, object, finding, remedy FROM dp_audit() WHERE object ~ 'show_losses';
+-- So is a copy of it, also through a view, and of what else is for the controller alone; worse where others may read it.
+CREATE VIEW losses_now AS SELECT * FROM dp_loss('registered');
+CREATE MATERIALIZED VIEW losses_kept AS SELECT people, epsilon FROM losses_now;
+CREATE MATERIALIZED VIEW risks_kept AS SELECT * FROM dp_risk('SELECT count(*) FROM registered_dp');
+CREATE FUNCTION show_risk() RETURNS SETOF float8 LANGUAGE sql SECURITY DEFINER BEGIN ATOMIC SELECT ratio FROM dp_risk('SELECT count(*) FROM registered_dp'); END;
+GRANT SELECT ON risks_kept TO regress_analyst;
+GRANT SELECT (people) ON losses_kept TO regress_second;
+GRANT SELECT ON losses_now TO PUBLIC;
+SELECT severity, object, finding, remedy FROM dp_audit() WHERE object ~ 'kept$|losses_now|show_risk' ORDER BY 1, 2, 3;
+SET ROLE regress_analyst;
+SELECT * FROM losses_now; -- a view stores nothing, and asks with the rights of who reads it
+SET ROLE regress_controller;
+DROP VIEW losses_now CASCADE;
+DROP MATERIALIZED VIEW risks_kept;
+DROP FUNCTION show_risk;
 
 -- A charge is borne by the people in its cells alone, also where all of them bear it in full. Cells of an earlier partition are everybody's.
 SET client_min_messages = warning;

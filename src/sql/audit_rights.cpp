@@ -3,6 +3,21 @@
 
 namespace dp::sql {
 
+static const char *const subject = R"sql(
+, instrument AS ( -- functions whose results are for the controller alone (formulas.md, 4.1)
+  SELECT p.oid, p.proname AS name FROM own_object o JOIN pg_proc p ON o.classid = 'pg_proc'::regclass AND p.oid = o.objid
+  WHERE p.proname ~ '^dp_(loss|risk|report$|inspect_signal$|find_epsilon$)'),
+told AS ( -- relations whose rules call them, through whatever is in between
+  SELECT r.ev_class AS oid, i.name FROM instrument i JOIN pg_depend d ON d.refclassid = 'pg_proc'::regclass AND d.refobjid = i.oid
+  JOIN pg_rewrite r ON d.classid = 'pg_rewrite'::regclass AND r.oid = d.objid
+  UNION
+  SELECT r.ev_class, t.name FROM told t JOIN pg_depend d ON d.refclassid = 'pg_class'::regclass AND d.refobjid = t.oid
+  JOIN pg_rewrite r ON d.classid = 'pg_rewrite'::regclass AND r.oid = d.objid AND r.ev_class <> t.oid),
+copy AS (
+  SELECT c.oid, c.oid::regclass::text AS name, c.relowner, c.relacl, string_agg(DISTINCT t.name, ', ') AS told
+  FROM told t JOIN pg_class c ON c.oid = t.oid AND c.relkind = 'm' WHERE c.relowner IN (SELECT owner FROM controlled) GROUP BY c.oid)
+)sql";
+
 static const Check checks[] = {
     // ---- who reaches the rows ----
     // MAINTAIN (from 17 on): VACUUM VERBOSE says how many rows there are.
@@ -34,12 +49,23 @@ SELECT d.name,
        format('REVOKE EXECUTE ON ROUTINE %s FROM %s;', d.name, d.caller)
 FROM definer d JOIN uses u ON u.function = d.oid
 JOIN (SELECT oid, relation FROM part UNION SELECT oid, relation FROM reading_view) p ON p.oid = u.relation)sql"},
-    {"critical", R"sql( -- a function that shows others what each person has lost
-SELECT d.name, format('calls dp_loss with the rights of %s, and %s may call it', d.owner::regrole, d.caller),
+    {"critical", R"sql( -- a function that shows others what is for the controller alone
+SELECT d.name, format('calls %s with the rights of %s, and %s may call it', i.names, d.owner::regrole, d.caller),
        format('REVOKE EXECUTE ON ROUTINE %s FROM %s;', d.name, d.caller)
-FROM definer d WHERE d.owner IN (SELECT owner FROM controlled) AND (d.source ~ '\mdp_loss(_records)?\M' OR EXISTS (
-  SELECT FROM pg_depend x JOIN pg_proc p ON p.oid = x.refobjid AND p.proname IN ('dp_loss', 'dp_loss_records')
-  WHERE x.classid = 'pg_proc'::regclass AND x.objid = d.oid AND x.refclassid = 'pg_proc'::regclass)))sql"},
+FROM definer d, LATERAL (
+  SELECT string_agg(DISTINCT i.name, ', ') FROM instrument i WHERE d.source ~ format('\m%s\M', i.name) OR EXISTS (
+    SELECT FROM pg_depend x WHERE x.classid = 'pg_proc'::regclass AND x.objid = d.oid
+      AND x.refclassid = 'pg_proc'::regclass AND x.refobjid = i.oid)) i (names)
+WHERE d.owner IN (SELECT owner FROM controlled) AND i.names IS NOT NULL)sql"},
+    {"critical", R"sql( -- a stored copy of it that others may read
+SELECT c.name, format('has a copy of what %s told, and %s may read it', c.told, r.name), format('REVOKE ALL ON %s FROM %s;', c.name, r.name)
+FROM copy c, LATERAL (SELECT x.grantee, x.privilege_type FROM aclexplode(c.relacl) x
+  UNION SELECT x.grantee, x.privilege_type FROM pg_attribute t, aclexplode(t.attacl) x WHERE t.attrelid = c.oid) a
+JOIN role r ON r.oid = a.grantee AND NOT r.super WHERE a.privilege_type = 'SELECT' AND a.grantee <> c.relowner)sql"},
+    {"warning", R"sql(
+SELECT c.name, format('has a copy of what %s told: numbers that follow from private rows, in each dump too', c.told),
+       format('DROP MATERIALIZED VIEW %s; -- and ask when the numbers are needed', c.name)
+FROM copy c)sql"},
     {"critical", R"sql( -- a registered view with another rule
 SELECT f.name, format('is no longer a restricted view over %s: its rule was replaced', f.table_name),
        format('SELECT dp_unprotect(%L); -- drops it; then dp_protect() and dp_grant() again', f.name)
@@ -209,6 +235,6 @@ SELECT f.name, format('belongs to %s, and not to %s, who owns %s', c.relowner::r
 FROM facade f JOIN pg_class c ON c.oid = f.view WHERE f.exists AND c.relowner <> f.owner)sql"},
 };
 
-const Chapter rights_chapter = {"", checks, sizeof checks / sizeof checks[0]};
+const Chapter rights_chapter = {subject, checks, sizeof checks / sizeof checks[0]};
 
 } // namespace dp::sql
