@@ -191,8 +191,36 @@ SELECT count(*) FROM dp_risk_summary('SELECT kind, avg(amount) FROM ur_visits_dp
 SELECT page ~ 'people in the table' AS people, page ~ 'sum\(amount\)' AND page ~ '>kept<' AS of_people, page ~ '<th[^>]*>vid<' AS of_visits
 FROM dp_report('ur_visits', 'SELECT ward, count(*), sum(amount) FROM ur_visits_dp GROUP BY ward') page;
 SELECT attempt($$SELECT dp_risk('SELECT count(*) FROM ur_visits_dp', calibration => 'published')$$);
-SELECT attempt($$SELECT dp_risk('SELECT count(*) FROM ur_visits_dp', tau_var => 0.01)$$);
 SELECT attempt($$CALL dp_find_epsilon('SELECT count(*) FROM ur_visits_dp', 0.9, group_a => 'pid < 3', group_b => 'pid > 5')$$);
 SELECT attempt($$CALL dp_find_epsilon('SELECT count(*) FROM ur_people_dp WHERE age > 25', 0.9, group_a => 'age < 23', group_b => 'age > 27')$$);
-SELECT attempt($$CALL dp_find_and_release_epsilon('SELECT count(*) FROM ur_visits_dp', 0.01)$$);
-DROP TABLE ur_records, ur_risk, ur_found, ur_left_out;
+
+-- What a selection by tau_var compares: n times the variance among all people, less n tau_var. No person who is left out, here in fact, moves it
+-- by more than its sensitivity; who has rows in other tables alone (77) does not move it at all.
+INSERT INTO ur_cards VALUES (77, 1);
+CREATE FUNCTION ur_excess(pis float8[], m integer, epsilon numeric, tau_var float8) RETURNS float8 LANGUAGE sql
+RETURN (SELECT count(*) * (var_pop(p) / (m + m / sinh(epsilon / m)) ^ 2 - tau_var) FROM unnest(pis) p);
+CREATE TABLE ur_without (name text, unit int, epsilon numeric, statistic float8, sensitivity float8);
+CREATE PROCEDURE ur_select_without(person int) LANGUAGE plpgsql AS $$
+DECLARE
+    found ur_without[];
+BEGIN
+    BEGIN
+        DELETE FROM ur_items WHERE vid IN (SELECT vid FROM ur_visits WHERE pid = person);
+        DELETE FROM ur_visits WHERE pid = person;
+        DELETE FROM ur_notes WHERE pid = person;
+        DELETE FROM ur_cards WHERE pid = person;
+        DELETE FROM ur_people WHERE pid = person;
+        SELECT array_agg((q.name, person, r.epsilon, svt_statistic, svt_sensitivity)::ur_without) INTO found
+        FROM ur_query q, dp_risk(q.query, '{10,1,0.1}', delta => q.delta, tau_var => 0.01) r WHERE NOT q.printed;
+        RAISE EXCEPTION 'undo';
+    EXCEPTION WHEN raise_exception THEN
+    END;
+    INSERT INTO ur_without SELECT * FROM unnest(found);
+END $$;
+DO $$ BEGIN FOR person IN 0..13 LOOP CALL ur_select_without(person); END LOOP; CALL ur_select_without(90); CALL ur_select_without(77); END $$;
+SELECT w.name, count(*), bool_and(abs(w.statistic - ur_excess(ARRAY(SELECT l.pis FROM ur_left_out l WHERE l.name = w.name AND l.unit <> w.unit) ||
+                                      CASE WHEN w.name = 'card' AND w.unit <> 77 THEN '{0}'::float8[] END, cardinality(q.sensitivities), w.epsilon, 0.01)) < 1e-5) AS as_expected,
+       bool_and(abs(w.statistic - a.statistic) <= a.sensitivity * (1 + 1e-9)) AS within_sensitivity, bool_and(w.unit <> 77 OR w.name = 'card' OR w.statistic = a.statistic) AS elsewhere
+FROM ur_without w JOIN ur_query q USING (name) JOIN ur_without a ON a.name = w.name AND a.epsilon = w.epsilon AND a.unit = 0 GROUP BY w.name ORDER BY w.name;
+SELECT attempt($$SELECT dp_risk('SELECT avg(amount) FROM ur_visits_dp', tau_var => 0.01)$$);
+DROP TABLE ur_records, ur_risk, ur_found, ur_left_out, ur_without;

@@ -3,6 +3,7 @@
 #include "border/each.hpp"
 #include "catalog/ledger_writer.hpp"
 #include "keeper/turns.hpp"
+#include "rows/population.hpp"
 #include "rows/run_plan.hpp"
 
 namespace dp::keeper {
@@ -66,6 +67,8 @@ void close_request(Request *request) {
 
 List *lock_opened(const Request *request) {
     List *tables = find_all_inheritors(request->question->settings->relation, AccessShareLock, nullptr);
+    if (release::is_selected(request->checked->terms.algorithm)) // which depends on how many people there are
+        tables = list_concat_unique_oid(tables, rows::lock_population(request->question));
     return rows::lock_opened(list_concat_unique_oid(tables, request->question->checked));
 }
 

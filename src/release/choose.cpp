@@ -9,6 +9,7 @@
 #include "risk/printed_risk.hpp"
 #include "risk/unit_changes.hpp"
 #include "rows/guarded_read.hpp"
+#include "rows/population.hpp"
 #include "rows/quantiles.hpp"
 
 namespace dp::release {
@@ -161,7 +162,7 @@ Permitted choose(const Checked &checked) {
     const rows::Question *question = checked.question;
     risk::check_units(question,
                       {privacy::Calibration::sound, terms.group_a != nullptr}); // not as a failure
-    risk::check_population(question);
+    (void)rows::lock_population(question); // nor is what is missing in the table of people
     if (terms.grantee == nullptr) // the controller may see what his rows do
         return from_data(search, terms);
     check_search_time(question, terms);

@@ -18,6 +18,7 @@
 #include "release/judge.hpp"
 #include "rows/guarded_read.hpp"
 #include "rows/evaluate.hpp"
+#include "rows/measures.hpp"
 #include "rows/public_rows.hpp"
 #include "release/last.hpp"
 #include "release/refinement_steps.hpp"
@@ -137,13 +138,6 @@ static void add_noise(Writer *writer, const privacy::int128 *exact) {
         memcpy(writer->kept + writer->at++ * n, writer->noisy, sizeof(privacy::int128) * n);
 }
 
-static int first_coordinate(const rows::Question *question, int measure) {
-    int at = 0;
-    for (int j = 0; j < measure; j++)
-        at += (*question->measures)[j].coordinates();
-    return at;
-}
-
 namespace {
 struct Width {
     double half; // seen from what is printed
@@ -188,7 +182,7 @@ static Datum aggregate_value(const Writer *writer, int i) {
     const rows::Question *question = writer->question;
     const query::Aggregate &aggregate = question->leaf->aggregates[i];
     int j = question->measure_of[i];
-    const privacy::int128 *noisy = writer->noisy + first_coordinate(question, j);
+    const privacy::int128 *noisy = writer->noisy + rows::first_coordinate_of(question, j);
     switch ((*question->measures)[j].kind) {
     case privacy::MeasureKind::count:
         return count_result(*noisy, exponent_of(writer, j));
@@ -215,7 +209,7 @@ static Datum part_value(const Writer *writer, int output) {
     if (column.part == query::Part::value || writer->each != nullptr)
         return value;
     int j = question->measure_of[column.index];
-    Released released = {question, column.index, writer->noisy + first_coordinate(question, j), 0, nullptr, 0, value};
+    Released released = {question, column.index, writer->noisy + rows::first_coordinate_of(question, j), 0, nullptr, 0, value};
     if (!(*question->measures)[j].has_parts())
         released.exponent = exponent_of(writer, j);
     released.noise = writer->plan == nullptr ? nullptr : &writer->plan->noise[j];
@@ -229,9 +223,9 @@ static void note_accuracy(const Writer *writer, int output) {
     privacy::Aggregate fn = question->leaf->aggregates[aggregate].fn;
     if (fn != privacy::Aggregate::avg && !privacy::is_spread(fn) && !privacy::is_joint(fn))
         return; // the same for every row, and known without one
-    const Width width = printed_width_of(question, aggregate, writer->noisy + first_coordinate(question, j),
+    const Width width = printed_width_of(question, aggregate, writer->noisy + rows::first_coordinate_of(question, j),
                                          writer->plan->noise[j]);
-    note_average(writer->judge, output, width.whole, writer->noisy + first_coordinate(question, j));
+    note_average(writer->judge, output, width.whole, writer->noisy + rows::first_coordinate_of(question, j));
     double halfwidth = width.half + rounding_of(average_decimals(question->decimals[aggregate]));
     if (!(halfwidth <= writer->error95[output])) // NaN before the first row
         writer->error95[output] = halfwidth;

@@ -16,6 +16,7 @@
 #include "release/signal.hpp"
 #include "rows/unit_checks.hpp"
 #include "rows/engine.hpp"
+#include "rows/population.hpp"
 #include "rows/selection_sums.hpp"
 
 namespace dp::release {
@@ -112,6 +113,7 @@ Round *begin(const Checked &checked, const Refinable *refinable) {
         round->tested = privacy::tested_candidates(*round->candidates);
         if (round->tested > 0)
             rows::check_selection_measures(question);
+        (void)rows::lock_population(question);
         rows::Selection selection = {round->candidates->data(), static_cast<int>(round->tested), nullptr};
         rows::check_remote_parts(question, round->tested > 0 ? &selection : nullptr);
         round->charge = selection_charge(question, terms);

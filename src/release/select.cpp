@@ -8,9 +8,9 @@
 #include "release/trace.hpp"
 #include "rows/aggregate_arguments.hpp"
 #include "rows/counted_values.hpp"
+#include "rows/engine.hpp"
 #include "rows/selection_sums.hpp"
 #include "rows/texts.hpp"
-#include "rows/units.hpp"
 
 namespace dp::release {
 
@@ -41,16 +41,12 @@ static void check_selectable(const rows::Question *question, int j) {
 }
 
 void check_selectable(const rows::Question *question) {
-    if (rows::is_clipped(question))
-        ereport(ERROR,
-                (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-                 errmsg("epsilon cannot be selected by tau_var where a person may have several rows"),
-                 errdetail_plural("Up to %d row of one person of %s counts in this answer: a selection adds up one term of each row, "
-                                  "and the variance of risks is that among people.",
-                                  "Up to %d rows of one person of %s count in this answer: a selection adds up one term of each row, "
-                                  "and the variance of risks is that among people.", question->units->max_rows,
-                                  question->units->max_rows, question->settings->relation_name),
-                 errhint("Ask under a policy with tau.")));
+    if (rows::is_clipped(question) && rows::is_elsewhere(question))
+        refuse_selection("people with several rows that other servers keep",
+                         "A selection adds up one term of each person, and those servers add up what several bring.");
+    if (rows::is_clipped(question) && question->touched != nullptr)
+        refuse_selection("people with several rows in cells with totals of their own",
+                         "The variance is that among all people, and those of other cells are not charged.");
     if (rows::counts_values(question))
         rows::refuse_values("a selection of epsilon by tau_var", "Ask under a policy with tau.");
     for (int j = 0; j < question->nmeasures; j++)

@@ -4,6 +4,7 @@
 
 #include "privacy/quantile_law.hpp"
 #include "risk/memory.hpp"
+#include "rows/measures.hpp"
 
 namespace dp::risk {
 
@@ -33,13 +34,6 @@ privacy::PrintedNumber number_of(const rows::Question *question, int aggregate) 
             rows::bounds_of_x(question, j), Max(rows, 1.0)};
 }
 
-int first_coordinate_of(const rows::Question *question, int measure) {
-    int first = 0;
-    for (int j = 0; j < measure; j++)
-        first += measure_of(question, j).coordinates();
-    return first;
-}
-
 int first_cell_of(const rows::Question *question, int measure) {
     int first = 0;
     for (int j = 0; j < measure; j++)
@@ -49,7 +43,7 @@ int first_cell_of(const rows::Question *question, int measure) {
 
 double counted(const rows::Question *question, int j, const rows::UnitContribution &unit) {
     double n = 0;
-    const int coordinate = first_coordinate_of(question, j);
+    const int coordinate = rows::first_coordinate_of(question, j);
     for (int k = 0; measure_of(question, j).of_values && k < unit.ncounts; k++)
         n += unit.counts[k].coordinate == coordinate ? unit.counts[k].n : 0;
     if (!is_quantile(question, j))
@@ -58,16 +52,6 @@ double counted(const rows::Question *question, int j, const rows::UnitContributi
     for (int i = 0; i < unit.ncells; i++)
         n += static_cast<double>(unit.cell_counts[int64{i} * unit.nquantiles + quantile]);
     return n;
-}
-
-void add_sizes(const rows::Question *question, int measure, const rows::UnitContribution &unit, double *sizes, double *squares) {
-    const int first = first_coordinate_of(question, measure), end = first + measure_of(question, measure).coordinates();
-    for (int i = 0; i < unit.ngroups; i++)
-        for (int c = first; c < end; c++) {
-            const double size = std::fabs(static_cast<double>(unit.values[int64{i} * question->ncoordinates + c]));
-            *sizes += size;
-            *squares += size * size;
-        }
 }
 
 // ---- groups --------------------------------------------------------------------------------------------------------
@@ -181,7 +165,7 @@ double pis_of_change(const rows::Question *question, privacy::Mechanism mechanis
 }
 
 double published_change(const rows::Question *question, const Group &group, const privacy::int128 *change, int aggregate) {
-    const int j = question->measure_of[aggregate], first = first_coordinate_of(question, j);
+    const int j = question->measure_of[aggregate], first = rows::first_coordinate_of(question, j);
     const privacy::Measure &measure = measure_of(question, j);
     if (!measure.has_parts())
         return std::fabs(static_cast<double>(change[first])) * privacy::unit_of(measure, question->bounds[j]);
@@ -236,7 +220,7 @@ double unit_of_answer(const rows::Question *question, int aggregate) {
 }
 
 double printed_answer(const rows::Question *question, const privacy::int128 *sums, int aggregate) {
-    const int j = question->measure_of[aggregate], first = first_coordinate_of(question, j);
+    const int j = question->measure_of[aggregate], first = rows::first_coordinate_of(question, j);
     const privacy::Measure &measure = measure_of(question, j);
     if (is_quantile(question, j))
         return privacy::exact_quantile(*question->grids[j], question->leaf->aggregates[aggregate].fn,

@@ -13,14 +13,9 @@ bool depends_on_group(const rows::Question *question);
 privacy::PrintedNumber number_of(const rows::Question *question, int aggregate);
 // Returns the place of the first cell of a quantile among those of a group.
 int first_cell_of(const rows::Question *question, int measure);
-// Returns the first coordinate of a measure.
-int first_coordinate_of(const rows::Question *question, int measure);
 
 // Returns how many values a unit has in a measure whose cells or different values are counted; 0 of others.
 double counted(const rows::Question *question, int measure, const rows::UnitContribution &unit);
-
-// Adds the sizes of what a unit brings to the coordinates of a measure in all of its groups, and their squares.
-void add_sizes(const rows::Question *question, int measure, const rows::UnitContribution &unit, double *sizes, double *squares);
 
 // Begins the lists of a memo. groups_memory: for the sums of groups, which are read in the order of people.
 void begin_parts(const rows::Question *question, Memo *memo, Size groups_memory);

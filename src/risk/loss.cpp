@@ -9,6 +9,7 @@
 #include "rows/cell_site.hpp"
 #include "rows/engine.hpp"
 #include "rows/may_read.hpp"
+#include "rows/selection_sums.hpp"
 #include "rows/units.hpp"
 
 namespace dp::risk {
@@ -83,7 +84,7 @@ static privacy::Share share_of_unit(const AskedQuestion &asked, const rows::Unit
     privacy::Share share;
     for (int j = 0; j < question->nmeasures; j++) {
         double norm = counted(question, j, unit), square = norm * norm;
-        add_sizes(question, j, unit, &norm, &square);
+        rows::add_sizes(question, j, unit, &norm, &square);
         add_measure(asked, j, norm, square, &share);
     }
     return share;

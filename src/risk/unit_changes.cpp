@@ -19,14 +19,14 @@
 #include "rows/counted_values.hpp"
 #include "rows/engine.hpp"
 #include "rows/evaluate.hpp"
-#include "rows/from_clause.hpp"
 #include "rows/nodes.hpp"
-#include "rows/partition_union.hpp"
 #include "rows/people_sources.hpp"
+#include "rows/population.hpp"
 #include "rows/quantiles.hpp"
 #include "rows/sources.hpp"
 #include "rows/texts.hpp"
 #include "rows/unit_sums.hpp"
+#include "rows/selection_sums.hpp"
 #include "rows/units.hpp"
 
 namespace dp::risk {
@@ -79,120 +79,6 @@ void check_general(const catalog::Settings *settings, ErrorData *refusal) {
                     errdetail("Risks of general queries leave out one row at a time."),
                     errhint("Ask a query of the common form (count, sum, avg over one view), or over a table of "
                             "people with one row for each.")));
-}
-
-// ---- the population ------------------------------------------------------------------------------------------------
-
-// Its units are there and short, as those of the question's own rows are.
-static Node *has_unit(List *columns) {
-    Node *condition = nullptr;
-    ListCell *cell;
-    foreach (cell, columns) {
-        auto *column = static_cast<Node *>(lfirst(cell));
-        condition = make_and_qual(condition, rows::null_test(rows::another(column), IS_NOT_NULL));
-        condition = make_and_qual(condition, rows::short_key_condition(column));
-    }
-    return condition;
-}
-
-// Adds columns to a query that was made for aggregates and has none.
-static void add_columns(Query *query, const List *columns) {
-    query->hasAggs = false;
-    ListCell *cell;
-    foreach (cell, columns)
-        rows::add_target(query, rows::another(static_cast<Node *>(lfirst(cell))));
-}
-
-// Returns queries, of tables that are joined each by itself.
-static List *units_of_joined(const rows::Question *question) {
-    List *all = NIL;
-    for (int i = 0; i < question->nsources; i++) {
-        const rows::Source &source = question->sources[i];
-        if (source.settings == nullptr)
-            continue;
-        if (source.people != nullptr) {
-            all = list_concat(all, units_of_joined(source.people));
-            continue;
-        }
-        List *values = NIL;
-        Query *query = rows::select_from_source(question, i, &values);
-        add_columns(query, values);
-        all = lappend(all, query);
-    }
-    return all;
-}
-
-static List *units_of_rows(const rows::Question *question) {
-    if (rows::is_joined(question))
-        return units_of_joined(question);
-    const rows::Units *units = question->units;
-    Query *query = rows::select_from_sources(question, units->clipped ? nullptr : units->links);
-    add_columns(query, units->values);
-    return list_make1(query);
-}
-
-// Locked and checked like the question's own table. checked: it and its parts are added.
-static Query *units_of_table(Oid table, List **checked) {
-    LockRelationOid(table, AccessShareLock);
-    StringInfoData versions;
-    initStringInfo(&versions);
-    catalog::Reading reading = catalog::Reading::open();
-    catalog::UnitPath *path = catalog::read_unit_path(reading, table, &versions);
-    reading.close();
-    if (path == nullptr || !path->direct)
-        ereport(ERROR, (errcode(ERRCODE_LOCK_NOT_AVAILABLE), // nothing of a row is to blame
-                        errmsg("the settings of %s are changing", get_rel_name(table)), errhint("Ask again.")));
-    *checked = list_concat_unique_oid(*checked, catalog::check_protectable(table));
-    *checked = list_concat_unique_oid(*checked, catalog::check_unit_path(path));
-    List *columns = NIL;
-    for (int i = 0; i < path->ncolumns; i++) {
-        Oid type, collation;
-        int32 typmod;
-        get_atttypetypmodcoll(table, path->columns[i], &type, &typmod, &collation);
-        columns = lappend(columns, makeVar(1, path->columns[i], type, typmod, collation, 0));
-    }
-    Query *query = rows::make_aggregation(rows::relation_entry(table, true), has_unit(columns));
-    border::set_permission(query, linitial_node(RangeTblEntry, query->rtable), 0);
-    add_columns(query, columns);
-    return query;
-}
-
-// Whose people are counted beside those of the question's own table; InvalidOid: nobody's.
-static Oid other_table(const rows::Question *question) {
-    Oid table = question->units->path->unit_table, own = question->settings->relation;
-    if (list_member_oid(rows::tables_of(question), table))
-        return InvalidOid;
-    if (OidIsValid(table) && rows::is_on_other_nodes(table) != rows::is_on_other_nodes(own))
-        refuse_form(psprintf("one of %s and %s, whose people are the same, is kept on other nodes, and the other is not", get_rel_name(own),
-                             get_rel_name(table)),
-                    "Distribute both by the person, or neither.");
-    return table;
-}
-
-void check_population(const rows::Question *question) {
-    List *checked = NIL;
-    if (question->units != nullptr && OidIsValid(other_table(question)))
-        (void)units_of_table(other_table(question), &checked);
-}
-
-int64 count_units(const rows::Question *question) {
-    List *checked = list_copy(question->checked);
-    Oid unit_table = other_table(question);
-    List *units = units_of_rows(question);
-    if (OidIsValid(unit_table))
-        units = lappend(units, units_of_table(unit_table, &checked));
-    Query *all = rows::union_all(units), *different = make_select(rows::subquery_entry(all, "units"), nullptr);
-    ListCell *cell;
-    foreach (cell, all->targetList) {
-        auto *value = reinterpret_cast<Node *>(lfirst_node(TargetEntry, cell)->expr);
-        add_group(different, reinterpret_cast<Node *>(makeVar(1, static_cast<AttrNumber>(foreach_current_index(cell) + 1),
-                                                              exprType(value), -1, exprCollation(value), 0)));
-    }
-    Query *count = rows::make_aggregation(rows::subquery_entry(different, "people"), nullptr);
-    rows::add_target(count, reinterpret_cast<Node *>(rows::make_aggregate(F_COUNT_, INT8OID, NIL, nullptr)));
-    int64 n = 0;
-    run_counts(count, &n, checked);
-    return n;
 }
 
 // ---- one unit ------------------------------------------------------------------------------------------------------
@@ -257,7 +143,7 @@ static double sum_of(const rows::Question *question, int j, const privacy::int12
 static void measure_sizes(const rows::Question *question, const rows::UnitContribution &unit, double *sizes) {
     double squares = 0;
     for (int j = 0; j < question->nmeasures; j++)
-        add_sizes(question, j, unit, &(sizes[j] = 0), &squares);
+        rows::add_sizes(question, j, unit, &(sizes[j] = 0), &squares);
 }
 
 // Returns the share that clipping leaves of a unit, in the measure that it takes most of; 1 where the unit brings nothing.
@@ -461,13 +347,20 @@ static void raise_changed(const rows::Question *question) {
                     errhint("Ask again.")));
 }
 
+int64 count_units(const rows::Question *question) {
+    int64 n = 0;
+    if (!rows::count_units(question, question->checked, &n))
+        raise_changed(question);
+    return n;
+}
+
 // keys: where they are kept; or null.
 static void read_groups(const rows::Uncharged &right, Memo *memo, GroupKeys *keys) {
     const rows::Question *question = right.question();
     rows::Sums sums = {};
     sums.desc = rows::describe_unit_sums(question);
     sums.store = tuplestore_begin_heap(false, false, work_mem);
-    if (!rows::sum_units(right, question->checked, &sums))
+    if (!rows::sum_units(right, question->checked, nullptr, &sums))
         raise_changed(question);
     TupleTableSlot *slot = MakeSingleTupleTableSlot(sums.desc, &TTSOpsMinimalTuple);
     border::empty_spill(memo->sums.bytes);

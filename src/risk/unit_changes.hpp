@@ -26,11 +26,7 @@ Memo *leave_one_unit_out(const rows::Uncharged &right, privacy::Mechanism mechan
 // Where groups are discovered: what they add up to, for exact_answer. It reads the rows once more.
 void add_groups_of_units(const rows::Uncharged &right, Memo *memo);
 
-// Checks that the tables in which people are counted can be read. Why: before a row is read, a failure is no fault of the asker.
-void check_population(const rows::Question *question);
-
-// The population: different units of the unit table and of the question's own before WHERE. As the tables' owner, under the
-// active snapshot.
+// Counts the population (rows/population). As the tables' owner, under the active snapshot.
 int64 count_units(const rows::Question *question);
 
 } // namespace dp::risk

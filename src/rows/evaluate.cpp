@@ -9,6 +9,7 @@
 #include "rows/engine.hpp"
 #include "rows/from_clause.hpp"
 #include "rows/partition_union.hpp"
+#include "rows/population.hpp"
 #include "rows/nodes.hpp"
 #include "rows/pinned.hpp"
 #include "rows/quantiles.hpp"
@@ -135,10 +136,9 @@ static privacy::int128 *declared_sums(const Question *question, Tuplestorestate 
 
 // In a keeper the charge of what a selection has selected is a transaction of its own: what was read for it outlives that, and
 // is ended by discard() alone.
-static Sums begin_sums(const Query *grouped, const Selection *selection) {
+static Sums begin_sums(TupleDesc desc, const Selection *selection) {
     bool selects = selection != nullptr;
-    return Sums{nullptr, tuplestore_begin_heap(selects, selects && is_keeper(), work_mem),
-                BlessTupleDesc(ExecTypeFromTL(grouped->targetList)), nullptr};
+    return Sums{nullptr, tuplestore_begin_heap(selects, selects && is_keeper(), work_mem), desc, nullptr};
 }
 
 // Holds the sums of an evaluation under way whose store outlives its transaction.
@@ -175,8 +175,10 @@ static void read_groups(const Question *question, const Selection *selection, Su
     }
 }
 
-// Counts the rows of the table.
+// Counts the people: rows of cells that are charged, where these are a person each; those with a row, where other servers keep some.
 static bool count_rows(const Question *question, const List *checked, int64 *rows) {
+    if (question->units != nullptr && question->touched == nullptr && !question->remote)
+        return count_units(question, checked, rows);
     PlannedStmt *plan = plan_statement(row_count(question), checked);
     return plan != nullptr && for_each_row(plan, checked, [rows](const TupleTableSlot *row) {
                *rows += DatumGetInt64(row->tts_values[0]);
@@ -221,20 +223,25 @@ template <class Work> static void as_owner(const Question *question, Work &&work
     role.leave();
 }
 
-// From the statement to exact sums, caught as a whole. False: nothing was read.
-static bool read_rows(const Question *question, const Selection *selection, Query *grouped, const List *checked,
-                      Sums *sums) {
-    int64 rows = 0; // of the table, for a selection
+// From the statement, of rows or units, to exact sums, caught as a whole. False: nothing was read.
+static bool read_rows(const MayRead &right, const Selection *selection, Query *grouped, const List *checked, Sums *sums) {
+    const Question *question = right.question();
+    int64 people = 0; // for a selection
     bool executed = false;
     as_owner(question, [&] {
-        executed = selection == nullptr ? execute(grouped, checked, into(sums->store))
-                                        : run_selection(question, grouped, checked, sums, &rows);
+        if (grouped == nullptr)
+            executed = sum_units(right, checked, selection, sums) &&
+                       (selection == nullptr || count_rows(question, checked, &people));
+        else
+            executed = selection == nullptr ? execute(grouped, checked, into(sums->store))
+                                            : run_selection(question, grouped, checked, sums, &people);
     });
     if (!executed)
         return false;
-    read_groups(question, selection, sums);
+    if (grouped != nullptr)
+        read_groups(question, selection, sums);
     if (selection != nullptr)
-        add_the_others(selection, rows);
+        add_the_others(selection, people);
     if (!question->thresholded)
         discard(sums);
     return true;
@@ -266,34 +273,20 @@ static bool all_were_asked(const Question *question, const List *checked) {
     pg_unreachable();
 }
 
-static Sums evaluate_units(const MayRead &right, const List *checked) {
-    const Question *question = right.question();
-    Sums sums = {};
-    if (question->thresholded)
-        sums = Sums{nullptr, tuplestore_begin_heap(false, false, work_mem), describe_unit_sums(question), nullptr};
-    bool read = false;
-    caught(question, [&] { as_owner(question, [&] { read = sum_units(right, checked, &sums); }); });
-    if (!read)
-        refuse_changed(question);
-    return sums;
-}
-
 static Sums evaluate(const MayRead &right, const Selection *selection) {
     const Question *question = right.question();
     check_reader(question);
     const List *checked = check_tables(question);
-    if (is_clipped(question)) {
-        if (selection != nullptr)
-            elog(ERROR, "an epsilon is selected from units");
-        return evaluate_units(right, checked);
-    }
-    Query *grouped = grouped_query(question, selection);
-    Sums sums = begin_sums(grouped, selection); // outlives the subtransaction of `caught`
+    const bool units = is_clipped(question);
+    Query *grouped = units ? nullptr : grouped_query(question, selection);
+    Sums sums = {}; // outlives the subtransaction of `caught`
+    if (!units || question->thresholded)
+        sums = begin_sums(units ? describe_unit_sums(question) : BlessTupleDesc(ExecTypeFromTL(grouped->targetList)), selection);
     if (selection != nullptr && is_keeper())
         unfinished = sums;
     bool read = all_were_asked(question, checked);
     if (read)
-        caught(question, [&] { read = read_rows(question, selection, grouped, checked, &sums); });
+        caught(question, [&] { read = read_rows(right, selection, grouped, checked, &sums); });
     if (!read)
         refuse_changed(question);
     unfinished.store = nullptr;

@@ -161,6 +161,13 @@ std::vector<privacy::Measure> measures_of(const Question *question, const query:
     return privacy::leaf_measures(calls, thresholded, is_clipped(question) && !question->units->single, one_in_group);
 }
 
+int first_coordinate_of(const Question *question, int measure) {
+    int first = 0;
+    for (int j = 0; j < measure; j++)
+        first += (*question->measures)[j].coordinates();
+    return first;
+}
+
 void find_measures(const catalog::Reading &reading, Question *question, const int64 *fractions) {
     const bool one_in_group = question->thresholded && is_clipped(question) && !question->units->single &&
                               rows_per_group_by_keys(reading, question) == 1;

@@ -1,7 +1,10 @@
 #include "rows/selection_sums.hpp"
 
+#include <cmath>
+
 #include "border/refuse.hpp"
 #include "rows/cell_calls.hpp"
+#include "rows/measures.hpp"
 #include "rows/nodes.hpp"
 #include "rows/sums.hpp"
 
@@ -49,6 +52,38 @@ void add_selection(const Question *question, const Selection *selection, const D
         selection->sums[j].n += rows;
         selection->sums[j].s1 += number(1 + 2 * j);
         selection->sums[j].s2 += number(2 + 2 * j);
+    }
+}
+
+void add_sizes(const Question *question, int measure, const UnitContribution &unit, double *sizes, double *squares) {
+    const int first = first_coordinate_of(question, measure), end = first + (*question->measures)[measure].coordinates();
+    for (int i = 0; i < unit.ngroups; i++)
+        for (int c = first; c < end; c++) {
+            const double size = std::fabs(static_cast<double>(unit.values[int64{i} * question->ncoordinates + c]));
+            *sizes += size;
+            *squares += size * size;
+        }
+}
+
+double pis_of_unit(const Question *question, privacy::Mechanism mechanism, const UnitContribution &unit) {
+    const bool laplace = mechanism == privacy::Mechanism::laplace;
+    double all = 0;
+    for (int j = 0; j < question->nmeasures; j++) {
+        const double most = static_cast<double>((*question->measures)[j].sensitivity);
+        double size = 0, square = 0;
+        add_sizes(question, j, unit, &size, &square);
+        all += laplace ? size / most : square / (most * most);
+    }
+    return laplace ? all : std::sqrt(all);
+}
+
+void add_unit(const Question *question, const Selection *selection, const UnitContribution &brought) {
+    const double pis = pis_of_unit(question, selection->tested->mechanism, brought);
+    for (int j = 0; j < width_of(selection); j++) {
+        const privacy::int128 point = privacy::svt_point(selection->tested[j], pis);
+        selection->sums[j].n += 1;
+        selection->sums[j].s1 += point;
+        selection->sums[j].s2 += point * point;
     }
 }
 

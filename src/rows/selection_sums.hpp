@@ -4,7 +4,7 @@
 
 #include "privacy/sparse_vector.hpp"
 
-#include "rows/question.hpp"
+#include "rows/unit_contribution.hpp"
 
 namespace dp::rows {
 
@@ -23,7 +23,14 @@ void check_selection_measures(const Question *question);
 List *selection_columns(const Question *question, const Selection *selection, Node *among);
 // Adds what they are for one group. columns: all of the statement's.
 void add_selection(const Question *question, const Selection *selection, const Datum *columns);
-// Gives all other rows of the table PIS 0: those that the query rejects, and those whose key nobody declared.
+// Adds what it is for one unit. brought: clipped.
+void add_unit(const Question *question, const Selection *selection, const UnitContribution &brought);
+// Gives all other people PIS 0: those that the query rejects, and those whose key nobody declared. rows: how many people there are.
 void add_the_others(const Selection *selection, int64 rows);
+
+// Adds the sizes of what a unit brings to the coordinates of a measure in all of its groups, and their squares.
+void add_sizes(const Question *question, int measure, const UnitContribution &unit, double *sizes, double *squares);
+// Returns the PIS of what a unit brings to counts and sums, clipped: how far they move without it, each as a part of its D (formulas.md, 9.6).
+double pis_of_unit(const Question *question, privacy::Mechanism mechanism, const UnitContribution &unit);
 
 } // namespace dp::rows

@@ -43,6 +43,7 @@ namespace {
 struct Groups {
     const Question *question;
     const Sums *sums;
+    const Selection *selection; // or null
     int nkeys; // columns that tell groups apart: the keys, or one with the number of a declared group
     TupleDesc desc;
     Tuplesortstate *sort; // null: nothing is sorted
@@ -85,8 +86,8 @@ static Tuplesortstate *begin_sort(const Groups *groups) {
                                 collations, nulls_first, work_mem, nullptr, TUPLESORT_NONE);
 }
 
-static Groups begin_groups(const Question *question, const Sums *sums) {
-    Groups groups = {question, sums, question->thresholded ? question->leaf->nkeys : 1, nullptr, nullptr, nullptr};
+static Groups begin_groups(const Question *question, const Selection *selection, const Sums *sums) {
+    Groups groups = {question, sums, selection, question->thresholded ? question->leaf->nkeys : 1, nullptr, nullptr, nullptr};
     if (!question->thresholded && !counts_values(question))
         return groups;
     groups.desc = describe_sorted(question);
@@ -172,6 +173,8 @@ static void take_unit(void *sink, Unit *unit) {
     UnitContribution *brought = unit->contribution;
     if (!groups->question->by_points)
         clip_contribution(groups->question, brought);
+    if (groups->selection != nullptr)
+        add_unit(groups->question, groups->selection, *brought);
     if (groups->question->thresholded)
         put_sums(groups, brought);
     else
@@ -315,14 +318,14 @@ static void merge_groups(const Groups *groups) {
 
 // ---- all of them ---------------------------------------------------------------------------------------------------
 
-bool sum_units(const MayRead &right, const List *checked, Sums *sums) {
+bool sum_units(const MayRead &right, const List *checked, const Selection *selection, Sums *sums) {
     const Question *question = right.question();
     if (!question->thresholded) {
         const Size n = Size(Max(question->ngroups, 1)) * Max(question->ncoordinates, 1);
         sums->values = zeroed<privacy::int128>(n);
         sums->cells = zeroed<int64>(question->ngroups * question->ncells + 1);
     }
-    Groups groups = begin_groups(question, sums);
+    Groups groups = begin_groups(question, selection, sums);
     const bool read = question->by_points ? for_each_part(right, checked, take_unit, &groups)
                                           : for_each_unit(right, checked, false, take_unit, &groups);
     if (groups.sort == nullptr)

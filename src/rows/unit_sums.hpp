@@ -2,7 +2,7 @@
 #pragma once
 
 #include "rows/may_read.hpp"
-#include "rows/question.hpp"
+#include "rows/selection_sums.hpp"
 
 namespace dp::rows {
 
@@ -21,8 +21,8 @@ struct Sums {
 TupleDesc describe_unit_sums(const Question *question);
 
 // Inside of `caught`, as the table's owner. Fills sums->values, or the store, whose groups are in canonical order and each there
-// once. False: nothing was read (for_each_unit).
-bool sum_units(const MayRead &right, const List *checked, Sums *sums);
+// once. selection: what epsilon is selected by is added up of the same units; or null. False: nothing was read (for_each_unit).
+bool sum_units(const MayRead &right, const List *checked, const Selection *selection, Sums *sums);
 
 // Reads one row of the store. cells: question->ncells numbers that are set; null: nobody needs them.
 void read_unit_sums(const Question *question, const Datum *columns, privacy::int128 *values, int64 *cells);

@@ -84,10 +84,10 @@ void warn_of_candidates(const Row &policy) {
 
 // ---- what a policy is beside -----------------------------------------------------------------------------------------
 
-// $1: the table, $2: the role, $3: whether a profile was passed, $4: selection, $5: mechanism, $6, $7: names of table and view. Finds
-// policies of other roles under which this one may ask as well. A selection is granted all the same, as the unit may be declared anew.
+// $1: the table, $2: the role, $3: whether a profile was passed, $4: mechanism, $5: the table's name. Finds policies of other roles under which
+// this one may ask as well.
 static constexpr char reports_sql[] = R"sql(
-SELECT 'warning', format('role %s may also ask under policies of other roles on views of %s: %s', $2::regrole, $6,
+SELECT 'warning', format('role %s may also ask under policies of other roles on views of %s: %s', $2::regrole, $5,
     string_agg(p.grantee::text || ' on ' || p.view::text, ', ' ORDER BY p.grantee::text COLLATE "C", p.view::text COLLATE "C")),
   'Answers under them are not counted in its risk profile.',
   'Revoke the membership, or the policies; or set a profile for the table with dp_set_odometer(), which counts everybody''s answers.'
@@ -96,19 +96,14 @@ JOIN dp_rdr.restricted_view v ON v.relation = o.relation JOIN dp_rdr.policy p ON
 WHERE $3 AND t.relation::oid = $1 AND p.grantee::oid <> $2 AND pg_has_role($2, p.grantee::oid, 'MEMBER')
   AND NOT EXISTS (SELECT FROM pg_roles r WHERE r.oid = $2 AND r.rolsuper) HAVING count(*) > 0
 UNION ALL
-SELECT 'notice', format('mechanism auto is Laplace noise under the bound "%s" of %s', d.bound, $6), NULL,
-  format('It is Gaussian where that is more accurate under dp_set_odometer(%L, ''zcdp'', ...) without an epsilon_pure.', $6)
+SELECT 'notice', format('mechanism auto is Laplace noise under the bound "%s" of %s', d.bound, $5), NULL,
+  format('It is Gaussian where that is more accurate under dp_set_odometer(%L, ''zcdp'', ...) without an epsilon_pure.', $5)
 FROM dp_rdr.protected_table t JOIN dp_rdr.privacy_domain d ON d.id = t.domain
-WHERE t.relation::oid = $1 AND $5 = 'auto' AND (d.bound <> 'zcdp' OR d.epsilon_pure > 0)
-UNION ALL
-SELECT 'warning', format('queries of %s will be refused: epsilon cannot be selected by tau_var where a person may have several rows', $7),
-  NULL, 'Grant tau instead.'
-FROM dp_rdr.protected_table t WHERE t.relation::oid = $1 AND $4 = 'released' AND t.max_rows IS NOT NULL)sql";
+WHERE t.relation::oid = $1 AND $4 = 'auto' AND (d.bound <> 'zcdp' OR d.epsilon_pure > 0))sql";
 
 Reports reports_on_policy(const Visit &visit, const catalog::Settings *settings, const Row &policy, bool profiled) {
     return reports_of(visit, reports_sql, settings->relation, DatumGetObjectId(policy.values[policy_grantee]), profiled,
-                      policy.text_of(policy_selection), policy.text_of(policy_mechanism), settings->relation_name,
-                      settings->view_name);
+                      policy.text_of(policy_mechanism), settings->relation_name);
 }
 
 void warn_of_schema(Oid role, Oid relation, const char *kind) {

@@ -13,6 +13,7 @@
 #include "release/select.hpp"
 #include "risk/exact_risk.hpp"
 #include "risk/printed_risk.hpp"
+#include "rows/measures.hpp"
 #include "rows/unit_checks.hpp"
 #include "sql/call_arguments.hpp"
 #include "sql/general.hpp"
@@ -131,7 +132,7 @@ static Noise part_noise(privacy::MeasureKind kind, const privacy::MeasureNoise &
 static Noise noise_by_law(const Question *question, const privacy::ReleasePlan *plan, const Memo *memo, int aggregate) {
     const int j = question->measure_of[aggregate];
     const privacy::PrintedNumber number = risk::number_of(question, aggregate);
-    const int first = risk::first_coordinate_of(question, j);
+    const int first = rows::first_coordinate_of(question, j);
     Noise noise = {0, 0, 0};
     for (int g = 0; g < memo->ngroups; g++) {
         CHECK_FOR_INTERRUPTS();
