@@ -181,6 +181,27 @@ SELECT count(*) FROM dp_risk('SELECT max(age) FROM rs_person_dp', '{1}', 'gaussi
 \set VERBOSITY default
 CALL dp_find_epsilon('SELECT max(age) FROM rs_person_dp', 0.5, mechanism => 'gaussian', delta => 1e-6);
 \set VERBOSITY terse
+-- Values and rows of his own are looked up as when he asks: the risk is that of the question with what they are written out. What follows from
+-- answers, or changes with each look, is not.
+CREATE TABLE rs_mine AS SELECT * FROM (VALUES ('a', 40), ('c', 60)) v (ward, cost);
+CREATE TABLE rs_own (name text, own text, written text);
+INSERT INTO rs_own VALUES
+('value', 'SELECT count(*) FROM rs_visit_dp WHERE cost > (SELECT min(cost) FROM rs_mine)', 'SELECT count(*) FROM rs_visit_dp WHERE cost > 40'),
+('list', 'SELECT sum(cost) FROM rs_visit_dp WHERE ward IN (SELECT ward FROM rs_mine UNION SELECT ''x'')', 'SELECT sum(cost) FROM rs_visit_dp WHERE ward IN (''a'', ''c'')'),
+('rows', 'SELECT count(*) FROM rs_visit_dp v JOIN rs_mine m ON v.ward = m.ward AND v.cost > m.cost', 'SELECT count(*) FROM rs_visit_dp WHERE ward = ''a'' AND cost > 40 OR ward = ''c'' AND cost > 60'),
+('WITH', 'WITH m AS (SELECT max(cost) AS c FROM rs_mine) SELECT count(*) FROM rs_visit_dp WHERE cost < (SELECT c FROM m)', 'SELECT count(*) FROM rs_visit_dp WHERE cost < 60'),
+('two', 'SELECT (SELECT count(*) FROM rs_visit_dp WHERE cost < (SELECT max(cost) FROM rs_mine)) - (SELECT count(*) FROM rs_visit_dp)',
+ 'SELECT (SELECT count(*) FROM rs_visit_dp WHERE cost < 60) - (SELECT count(*) FROM rs_visit_dp)');
+SET client_min_messages = warning;
+SELECT name, (SELECT array_agg(round(ratio::numeric, 9) ORDER BY leaf, epsilon) FROM dp_risk(own, '{10,1}') r) =
+             (SELECT array_agg(round(ratio::numeric, 9) ORDER BY leaf, epsilon) FROM dp_risk(written, '{10,1}') r) AS risk,
+       (SELECT array_agg(epsilon) FROM dp_explain(own)) = (SELECT array_agg(epsilon) FROM dp_explain(written)) AS price FROM rs_own ORDER BY name;
+RESET client_min_messages;
+SELECT q, attempt(format('SELECT dp_risk(%L)', q)) FROM unnest(ARRAY['SELECT count(*) FROM rs_visit_dp WHERE cost > (SELECT 10 * random())',
+    'WITH n AS (SELECT count(*) AS c FROM rs_visit_dp) SELECT count(*) FROM rs_visit_dp WHERE cost > (SELECT c FROM n)',
+    'SELECT count(*) FROM rs_visit_dp WHERE cost > (SELECT 1 / (min(cost) - 40) FROM rs_mine)']) q;
+SELECT reason, epsilon FROM dp_explain('SELECT count(*) FROM rs_visit_dp WHERE cost > (SELECT 1 / (min(cost) - 40) FROM rs_mine)');
+DROP TABLE rs_mine, rs_own;
 -- Two groups of people beside each other: the median risk of either.
 SELECT epsilon, abs(median_a - coalesce(noise, 0) - a) < 1e-8 AS women, abs(median_b - coalesce(noise, 0) - b) < 1e-8 AS men, a <> b AS differ
 FROM dp_risk('SELECT sum(age) FROM rs_person_dp WHERE age > 20', '{Infinity,1}', group_a => $$sex = 'F'$$, group_b => $$sex = 'M'$$),

@@ -14,6 +14,7 @@
 #include "rows/unit_checks.hpp"
 #include "rows/narrowed.hpp"
 #include "sql/analyst.hpp"
+#include "sql/leaf_arguments.hpp"
 #include "sql/told.hpp"
 
 namespace dp::sql {
@@ -40,6 +41,7 @@ static void add_call(const Query *query, int index, Found *found) {
         return;
     auto *call = static_cast<Call *>(palloc0(sizeof(Call)));
     call->function = castNode(FuncExpr, function->funcexpr);
+    call->around = query;
     call->ncolumns = list_length(function->funccoltypes);
     call->names = static_cast<const char **>(palloc0(sizeof(char *) * (call->ncolumns + 1)));
     // Names each column as the query does that scans the release, if it shows it.
@@ -117,26 +119,28 @@ static void name_columns(const Query *leaf, Call *call) {
     }
 }
 
-static bool is_written_out(const FuncExpr *function) {
-    ListCell *cell;
-    foreach (cell, function->args)
-        if (!IsA(lfirst(cell), Const))
+static bool is_written_out(const List *arguments) {
+    for (int i = 0; i < query::release_arguments; i++)
+        if (!IsA(list_nth(arguments, i), Const))
             return false;
-    return list_length(function->args) == query::release_arguments &&
-           !linitial_node(Const, function->args)->constisnull;
+    return !linitial_node(Const, arguments)->constisnull;
 }
 
 bool ask_of_call(const Call *call, release::Ask *ask) {
-    const FuncExpr *function = call->function;
-    if (!is_written_out(function))
+    const List *arguments = call->function->args;
+    List *own = list_copy_tail(arguments, query::release_arguments);
+    if (!is_written_out(arguments))
+        return false;
+    if (own != NIL && (contain_volatile_functions(reinterpret_cast<Node *>(own)) ||
+                       contain_volatile_functions(reinterpret_cast<Node *>(call->around->cteList))))
         return false;
     auto *fcinfo = static_cast<FunctionCallInfo>(palloc0(SizeForFunctionCallInfo(query::release_arguments)));
-    for (auto *constant : border::each<Const>(function->args)) {
+    for (int i = 0; i < query::release_arguments; i++) {
+        const auto *constant = list_nth_node(Const, arguments, i);
         fcinfo->args[fcinfo->nargs++] = NullableDatum{constant->constvalue, constant->constisnull};
     }
     *ask = ask_of(fcinfo);
-    ask->parameters = makeParamList(0);
-    return true;
+    return evaluate_arguments(call->around, own, ask);
 }
 
 // Estimates an answer that costs nothing: only how accurate it is.

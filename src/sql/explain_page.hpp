@@ -11,6 +11,7 @@ namespace dp::sql {
 // One call of release() in the rewritten statement.
 struct Call {
     const FuncExpr *function;
+    const Query *around; // reads it
     int ncolumns;
     const char **names; // of its columns in the statement's result; null where a column is not handed through
 };
@@ -18,7 +19,7 @@ struct Call {
 struct Verdict {
     bool used;  // the statement computes with its groups
     bool cases; // the policy has a delta: groups may be discovered
-    bool known; // false: the text of the leaf is made when the statement is executed
+    bool known; // false: what it asks for is known when the statement is executed
     const char *mechanism;
     release::Estimate estimate;
     Datum replayable; // the key under which the answer would be stored; 0: it would not be
@@ -36,7 +37,8 @@ struct Verdict {
 
 // List of Call *. Errors: those of the statement, and of who may not run it.
 List *find_leaves(const char *text, const query::Request *request);
-// Reads the arguments of a call as release() reads its own; false where they are made when the statement is executed.
+// Reads the arguments of a call as release() reads its own, and evaluates values and rows of the caller's own; false where they follow from
+// other answers, or change with each look.
 bool ask_of_call(const Call *call, release::Ask *ask);
 // `earlier`: of release::Earlier *, what the leaves before it would be charged; `asked_before`: keys (bytea) of those that would be
 // stored; *charge: what this one would be.

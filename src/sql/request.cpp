@@ -16,6 +16,7 @@
 #include "sql/call_arguments.hpp"
 #include "sql/refusal.hpp"
 #include "sql/decide_requests.hpp"
+#include "sql/leaf_arguments.hpp"
 #include "sql/setter.hpp"
 extern "C" {
 #include <storage/lock.h>
@@ -79,28 +80,6 @@ struct Asked {
 };
 } // namespace
 
-// Constants and what the statement computes for the leaf: as the caller, in his session, as if he asked now.
-static void evaluate_arguments(const List *arguments, release::Ask *ask) {
-    EState *estate = CreateExecutorState();
-    int n = list_length(arguments);
-    ask->parameters = makeParamList(n);
-    ask->parameter_types = static_cast<Oid *>(palloc0(sizeof(Oid) * (n + 1)));
-    ListCell *cell;
-    foreach (cell, arguments) {
-        int i = foreach_current_index(cell);
-        auto *expression = static_cast<Expr *>(lfirst(cell));
-        Oid type = exprType(reinterpret_cast<Node *>(expression));
-        ParamExternData &parameter = ask->parameters->params[i];
-        ExprState *state = ExecPrepareExpr(expression, estate);
-        Datum value = ExecEvalExprSwitchContext(state, GetPerTupleExprContext(estate), &parameter.isnull);
-        if (!parameter.isnull)
-            parameter.value = copy_of(value, type);
-        parameter.pflags = PARAM_FLAG_CONST;
-        parameter.ptype = ask->parameter_types[i] = query::parameter_type(type);
-    }
-    FreeExecutorState(estate);
-}
-
 static void write_parameters(Asked *question) {
     border::SettingsScope settings = border::SettingsScope::enter();
     initStringInfo(&question->parameters);
@@ -158,7 +137,7 @@ static Asked read_question(const char *said, const query::Limits &limits) {
     question.ask.wanted.deviations = 1;
     question.ask.limits = limits;
     question.ask.anew = question.ask.by_request = true;
-    evaluate_arguments(list_copy_tail(call->args, query::release_arguments), &question.ask);
+    (void)evaluate_arguments(query, list_copy_tail(call->args, query::release_arguments), &question.ask);
     return question;
 }
 

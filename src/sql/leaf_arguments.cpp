@@ -1,0 +1,91 @@
+#include "sql/leaf_arguments.hpp"
+
+#include "border/each.hpp"
+#include "border/hooks.hpp"
+#include "border/visit.hpp"
+#include "query/outer_query.hpp"
+#include "query/parse.hpp"
+#include "rows/nodes.hpp"
+#include "rows/run_plan.hpp"
+
+namespace dp::sql {
+
+// Returns whether something holds for an entry of a range table, or a call; level: of queries around it.
+template <class Holds> static bool has_part(Node *node, Holds holds) {
+    return border::visit(node, QTW_EXAMINE_RTES_BEFORE, [&](Node *part, Index level) {
+        return holds(part, level)           ? border::Step::stop
+               : IsA(part, RangeTblEntry) ? border::Step::past
+                                          : border::Step::in;
+    });
+}
+
+static const RangeTblEntry *as_with(const Node *part) {
+    const auto *entry = reinterpret_cast<const RangeTblEntry *>(part);
+    return IsA(part, RangeTblEntry) && entry->rtekind == RTE_CTE ? entry : nullptr;
+}
+
+static bool reads_elsewhere(Node *node) {
+    return has_part(node, [](const Node *part, Index level) {
+        return (IsA(part, FuncExpr) && query::is_release(reinterpret_cast<const FuncExpr *>(part)->funcid)) ||
+               (as_with(part) != nullptr && as_with(part)->ctelevelsup > level);
+    });
+}
+
+// SELECT arguments, with the queries of WITH around them if they read one; null where they read what is elsewhere.
+static Query *select_arguments(const Query *around, const List *arguments) {
+    auto *all = reinterpret_cast<Node *>(const_cast<List *>(arguments));
+    Query *query = rows::make_query();
+    query->hasSubLinks = true;
+    if (has_part(all, [](const Node *part, Index) { return as_with(part) != nullptr; })) {
+        query->cteList = static_cast<List *>(copyObject(around->cteList));
+        query->hasRecursive = around->hasRecursive;
+    }
+    if (reads_elsewhere(all))
+        return nullptr;
+    for (auto *with : border::each<CommonTableExpr>(query->cteList))
+        if (reads_elsewhere(with->ctequery))
+            return nullptr;
+    for (auto *argument : border::each<Node>(arguments))
+        rows::add_target(query, rows::another(argument));
+    return query;
+}
+
+namespace {
+struct Taken {
+    MemoryContext memory;
+    release::Ask *ask;
+};
+} // namespace
+
+static void take_arguments(void *context, TupleTableSlot *row) {
+    const auto *taken = static_cast<const Taken *>(context);
+    MemoryContext old = MemoryContextSwitchTo(taken->memory);
+    for (int i = 0; i < taken->ask->parameters->numParams; i++) {
+        const Form_pg_attribute column = TupleDescAttr(row->tts_tupleDescriptor, i);
+        ParamExternData &parameter = taken->ask->parameters->params[i];
+        parameter.isnull = row->tts_isnull[i];
+        if (!parameter.isnull)
+            parameter.value = column->attlen == -1
+                                  ? PointerGetDatum(PG_DETOAST_DATUM_COPY(row->tts_values[i]))
+                                  : datumCopy(row->tts_values[i], column->attbyval, column->attlen);
+        parameter.pflags = PARAM_FLAG_CONST;
+        parameter.ptype = taken->ask->parameter_types[i] = query::parameter_type(column->atttypid);
+    }
+    MemoryContextSwitchTo(old);
+}
+
+bool evaluate_arguments(const Query *around, const List *arguments, release::Ask *ask) {
+    const int n = list_length(arguments);
+    ask->parameters = makeParamList(n);
+    ask->parameter_types = static_cast<Oid *>(palloc0(sizeof(Oid) * (n + 1)));
+    if (n == 0)
+        return true;
+    Query *query = select_arguments(around, arguments);
+    if (query == nullptr)
+        return false;
+    Taken taken = {CurrentMemoryContext, ask};
+    border::end_unhooked(border::run_unhooked(border::plan_unhooked(query, 0), rows::taker_of(take_arguments, &taken)));
+    return true;
+}
+
+} // namespace dp::sql
