@@ -63,6 +63,11 @@ SELECT q, cu_asked(q) FROM unnest(ARRAY[
     $$count(*) FROM (SELECT pid, month, count(*) n FROM cu_visits_dp WHERE month = '2024-03-01' GROUP BY pid, month) u WHERE n > 3$$,
     $$count(*) FROM (SELECT pid, month, count(*) n FROM cu_visits_dp GROUP BY pid, month) u WHERE month = '2024-03-01' AND n > 3$$,
     $$count(*) FROM (SELECT pid, month, count(*) FILTER (WHERE month = '2024-03-01') n FROM cu_visits_dp GROUP BY pid, month) u WHERE n = 0$$,
+    -- windows: what stands above says which units are read, and nothing of what a window sees
+    $$count(*) FROM (SELECT row_number() OVER (PARTITION BY pid, month ORDER BY id) n FROM cu_visits_dp WHERE month = '2024-03-01') u WHERE n = 2$$,
+    $$count(*) FROM (SELECT month, cost, lag(cost) OVER (PARTITION BY pid, month ORDER BY id) b FROM cu_visits_dp) u WHERE month = '2024-03-01' AND cost > b$$,
+    $$count(*) FROM (SELECT lag(month) OVER (PARTITION BY pid, month ORDER BY id) b FROM cu_visits_dp) u WHERE b = '2024-03-01'$$,
+    $$count(*) FROM (SELECT month, count(*) OVER (PARTITION BY month, pid) n FROM cu_visits_dp WHERE cost > 3) u WHERE month >= '2024-04-01' AND n > 1$$,
     -- FILTER of all aggregates
     $$count(*) FILTER (WHERE month = '2024-03-01') FROM cu_visits_dp$$,
     $$a + b FROM (SELECT count(*) FILTER (WHERE month = '2024-03-01') a, count(*) FILTER (WHERE month = '2024-05-01') b FROM cu_visits_dp) o$$,

@@ -113,6 +113,7 @@ FROM unnest(ARRAY['SELECT count(*) FROM (SELECT pid, row_number() OVER (PARTITIO
                   'SELECT count(f.n) FROM win_person_dp p LEFT JOIN (SELECT pid, row_number() OVER (PARTITION BY pid ORDER BY vid) AS n FROM win_visit_dp) f ON f.pid = p.pid WHERE n = 1',
                   'SELECT count(*) FROM (SELECT pid, count(*) OVER (PARTITION BY pid) AS n FROM win_person_dp) t',
                   'SELECT count(*) FROM (SELECT pid, row_number() OVER (PARTITION BY pid ORDER BY vid) AS n FROM win_visit_dp) f LEFT JOIN win_person_dp p ON p.pid = f.pid AND f.n = 1',
+                  'SELECT count(*) FROM (SELECT pid, row_number() OVER (PARTITION BY pid ORDER BY vid) AS n FROM win_visit_dp) t WHERE n = 3',
                   'SELECT count(*) FROM win_person_dp p JOIN (SELECT pid, row_number() OVER (PARTITION BY pid ORDER BY vid) AS n FROM win_visit_dp) f USING (pid)',
                   'SELECT count(*) FROM (SELECT pid, row_number() OVER (PARTITION BY pid ORDER BY vid) AS n FROM win_visit_dp) a JOIN (SELECT pid, row_number() OVER (PARTITION BY pid ORDER BY vid) AS n FROM win_visit_dp) b USING (pid, n)']) WITH ORDINALITY a (query, i), dp_explain(query) e
 ORDER BY i;
@@ -183,6 +184,8 @@ SELECT count(*) FROM (SELECT DISTINCT pid, first_value(reason) OVER (PARTITION B
 SELECT count(*) FROM (SELECT pid, row_number() OVER (PARTITION BY pid ORDER BY vid) AS n FROM win_visit_dp LIMIT 3) t;
 SELECT count(*) FROM win_person_dp p, LATERAL (SELECT v.pid, row_number() OVER (PARTITION BY v.pid ORDER BY vid) AS n FROM win_visit_dp v WHERE v.pid = p.pid) t WHERE n = 1;
 SELECT count(*) FROM win_person_dp p JOIN (SELECT row_number() OVER (PARTITION BY pid ORDER BY vid) AS n FROM win_visit_dp) t ON t.n = p.pid;
+SELECT count(*) FROM (SELECT pid, days FROM win_visit_dp ORDER BY row_number() OVER (PARTITION BY pid)) t;
+SELECT * FROM dp_rdr.release('SELECT count(*) FROM (SELECT days FROM win_visit_dp ORDER BY row_number() OVER (PARTITION BY pid)) t', NULL::numeric, 1, NULL, NULL, 1, true, NULL, NULL, NULL) AS (n bigint);
 -- Columns of which equal values may look different, also where they are only shown.
 SELECT count(*) FROM (SELECT pid, note, row_number() OVER (PARTITION BY pid) AS n FROM win_visit_dp) t WHERE n = 1;
 SELECT count(*) FROM (SELECT pid, row_number() OVER (PARTITION BY pid ORDER BY span) AS n FROM win_visit_dp) t WHERE n = 1;

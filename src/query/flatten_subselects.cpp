@@ -13,11 +13,25 @@
 #include "query/make.hpp"
 #include "query/hints.hpp"
 #include "query/passed_rows.hpp"
-#include "query/windows.hpp"
 
 namespace dp::query {
 
 // ---- what stands between -------------------------------------------------------------------------------------------
+
+void refuse_window(const Query *query, ParseState *source) {
+    int location = -1;
+    border::any(reinterpret_cast<Node *>(query->targetList), [&](Node *node) {
+        location = IsA(node, WindowFunc) ? castNode(WindowFunc, node)->location : location;
+        return IsA(node, WindowFunc);
+    });
+    const bool grouped = aggregates(query);
+    refuse_part(grouped ? "a window function over groups of one person's rows" : "a window function over rows",
+                grouped
+                    ? "Aggregate in a sub-SELECT of its own, and write the window above it."
+                    : "Partition it by the columns that name a person, in a sub-SELECT that is aggregated above it; or "
+                      "aggregate with GROUP BY: over the answer it may be any.",
+                source, location);
+}
 
 static int first_location(const List *clauses, List *targets) {
     return exprLocation(get_sortgroupclause_expr(linitial_node(SortGroupClause, clauses), targets));

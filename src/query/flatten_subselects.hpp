@@ -43,4 +43,7 @@ void check_opened(Node *node, int index, List *columns, ParseState *source);
 // leaves that out.
 void refuse_outer(Query *leaf, ParseState *source);
 
+// Refuses functions over windows that may hold rows of several people (0A000).
+void refuse_window(const Query *query, ParseState *source);
+
 } // namespace dp::query

@@ -12,6 +12,10 @@ bool aggregates(const Query *query) {
     return query->hasAggs || query->groupClause != NIL || query->groupingSets != NIL;
 }
 
+bool keeps_rows(const Query *query) {
+    return query->hasWindowFuncs && !aggregates(query);
+}
+
 CommonTableExpr *find_cte(const RangeTblEntry *entry, const Level *level, const Level **owner) {
     for (Index up = entry->ctelevelsup; up > 0 && level != nullptr; up--)
         level = level->outer;

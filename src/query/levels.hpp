@@ -15,6 +15,8 @@ struct Level {
 };
 
 bool aggregates(const Query *query);
+// Whether a level keeps its rows, and has functions over windows.
+bool keeps_rows(const Query *query);
 
 // The CTE that an entry refers to, and the level that it belongs to; null if it is not in sight.
 CommonTableExpr *find_cte(const RangeTblEntry *entry, const Level *level, const Level **owner);

@@ -120,6 +120,8 @@ void check_per_unit(const Query *below, ParseState *source) {
     refuse_if(!aggregates(below) && below->havingQual != nullptr, "HAVING without GROUP BY", above, source, -1);
     if (below->hasWindowFuncs && !keeps_rows(below))
         refuse_window(below, source);
+    refuse_if(below->hasWindowFuncs && !shows_window(below), "a window function in ORDER BY of a sub-SELECT",
+              "Leave ORDER BY out: it changes nothing there.", source, -1);
     refuse_if(below->hasTargetSRFs, "a set-returning function", above, source, -1);
     refuse_if(below->groupingSets != NIL, "GROUPING SETS, ROLLUP or CUBE", sets_remedy, source, -1);
     refuse_if(below->distinctClause != NIL, "DISTINCT",

@@ -30,7 +30,6 @@
 #include "query/grammar.hpp"
 #include "query/shown_names.hpp"
 #include "query/styled_casts.hpp"
-#include "query/windows.hpp"
 
 extern "C" {
 #include <jit/jit.h>

@@ -4,14 +4,20 @@
 #include "border/visit.hpp"
 #include "query/condition.hpp"
 #include "query/hints.hpp"
-#include "query/levels.hpp"
 #include "query/make.hpp"
 #include "query/total_table.hpp"
 
 namespace dp::query {
 
-bool keeps_rows(const Query *level) {
-    return level->hasWindowFuncs && !aggregates(level);
+static bool is_window(Node *node) {
+    return IsA(node, WindowFunc);
+}
+
+bool shows_window(const Query *level) {
+    for (auto *target : border::each<TargetEntry>(level->targetList))
+        if (!target->resjunk && border::any(reinterpret_cast<Node *>(target->expr), is_window))
+            return true;
+    return false;
 }
 
 Aggref *call_of(const WindowFunc *call) {
@@ -101,21 +107,6 @@ void check_window(const WindowFunc *call, const WindowClause *window, ParseState
     refuse_if(list_length(call->args) > 1 && contains_column(static_cast<Node *>(lsecond(call->args))),
               "a number of rows that is computed from columns", "Write a constant: lag(x, 1).", source,
               call->location);
-}
-
-void refuse_window(const Query *query, ParseState *source) {
-    int location = -1;
-    border::any(reinterpret_cast<Node *>(query->targetList), [&](Node *node) {
-        location = IsA(node, WindowFunc) ? castNode(WindowFunc, node)->location : location;
-        return IsA(node, WindowFunc);
-    });
-    const bool grouped = aggregates(query);
-    refuse_part(grouped ? "a window function over groups of one person's rows" : "a window function over rows",
-                grouped
-                    ? "Aggregate in a sub-SELECT of its own, and write the window above it."
-                    : "Partition it by the columns that name a person, in a sub-SELECT that is aggregated above it; or "
-                      "aggregate with GROUP BY: over the answer it may be any.",
-                source, location);
 }
 
 } // namespace dp::query

@@ -1,6 +1,7 @@
 #include "border/each.hpp"
 #include "rows/people_sources.hpp"
 #include "rows/resolve.hpp"
+#include "rows/unit_windows.hpp"
 
 namespace dp::rows {
 
@@ -27,6 +28,18 @@ static catalog::UnitPath *path_of_people(const Question *people, int most) {
     path->max_rows = path->keyed ? 1 : Min(people->per_unit->max_rows, most);
     path->max_groups = path->max_rows_per_group = 0;
     return path;
+}
+
+List *key_of_people(const Source &source) {
+    const Question *people = source.people;
+    if (!query::computes_columns(people->leaf->per_unit))
+        return list_make1_int(0);
+    List *numbers = list_copy(people->leaf->per_unit->unit);
+    if (!source.settings->unit->keyed && people->per_unit->windows != NIL)
+        return lappend_int(numbers, number_of_rows(people));
+    for (auto *key : border::each<Node>(people->per_unit->grouped_keys))
+        numbers = lappend_int(numbers, number_of_key(people->leaf, key));
+    return numbers;
 }
 
 void open_people(const catalog::Reading &reading, Question *question, int number, ParamListInfo parameters) {

@@ -17,8 +17,6 @@ const List *check_sources(const Question *people);
 // Returns the numbers of the columns that tell its rows apart; among them 0 for a key that it does not show, or where
 // nothing does.
 List *key_of_people(const Source &source);
-// Returns how many rows of a unit in a source meet the conditions above it at most, by the numbers that it gives them; INT_MAX: any.
-int most_numbered(const Question *question, const Source &source, ParamListInfo parameters);
 // Returns what a source is called in messages.
 const char *name_of_source(const Question *question, const Source &source);
 // Lists the tables that are read, each as often as it is: oid.

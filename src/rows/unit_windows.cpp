@@ -3,9 +3,12 @@
 #include "border/each.hpp"
 #include "border/refuse.hpp"
 #include "border/visit.hpp"
+#include "query/constants.hpp"
+#include "query/from.hpp"
 #include "query/make.hpp"
 #include "query/total.hpp"
 #include "rows/canonical.hpp"
+#include "rows/compared.hpp"
 #include "rows/nodes.hpp"
 
 namespace dp::rows {
@@ -115,6 +118,55 @@ void check_read_columns(const Question *people) {
                         "Leave it out of this sub-SELECT, and of what it shows.",
                         "Rows of a person that tie are told apart by all columns, and equal values of this one may look different.");
     }
+}
+
+// ---- how many rows there are -----------------------------------------------------------------------------------------
+
+int number_of_key(const query::Leaf *leaf, Node *key) {
+    for (int i = 0; i < leaf->nkeys; i++)
+        if (equal(leaf->keys[i].expression, key))
+            return i + 1;
+    return 0;
+}
+
+int number_of_rows(const Question *people) {
+    ListCell *cell;
+    foreach (cell, people->leaf->per_unit->columns) {
+        const auto *call = reinterpret_cast<const WindowFunc *>(lfirst(cell));
+        const auto *window = static_cast<const query::Window *>(
+            list_nth(people->leaf->per_unit->windows, static_cast<int>(call->winref) - 1));
+        auto *column = query::column_showing(query::unit_varno, foreach_current_index(cell) + 1, static_cast<Node *>(lfirst(cell)));
+        const int number = number_of_key(people->leaf, as_node(column));
+        if (call->winfnoid == F_ROW_NUMBER && window->partition == NIL && number > 0)
+            return number;
+    }
+    return 0;
+}
+
+// Lists what holds in all joined rows that show one of a source: WHERE, and the ON of outer joins on whose nullable side it stands.
+static List *conditions_on(const Question *question, const query::Source *source) {
+    List *conditions = list_make1(question->leaf->where);
+    for (auto *join : border::each<JoinExpr>(query::joins_of(question->leaf->from))) {
+        List *varnos = NIL, *joins = NIL;
+        query::find_sources(join->rarg, &varnos, &joins);
+        if (join->jointype == JOIN_LEFT && list_member_int(varnos, source->varno))
+            conditions = lappend(conditions, join->quals);
+    }
+    return conditions;
+}
+
+int most_numbered(const Question *question, const Source &source, ParamListInfo parameters) {
+    const Question *people = source.people;
+    const int number = people->per_unit->windows == NIL ? 0 : number_of_rows(people);
+    if (number == 0)
+        return INT_MAX;
+    List *folded = NIL;
+    for (auto *condition : border::each<Node>(conditions_on(question, source.source)))
+        folded = lappend(folded, query::fold_constants(another(condition), parameters));
+    Var *column = source_column(question, InvalidOid, source.source->varno, static_cast<AttrNumber>(number));
+    query::Range range = {{1, INT_MAX, 0}, false};
+    narrow(read_conditions(folded), as_node(column), &range);
+    return range.span.high == INT_MAX ? INT_MAX : static_cast<int>(range.span.high - range.span.low) + 1;
 }
 
 // ---- the statement -------------------------------------------------------------------------------------------------

@@ -19,6 +19,13 @@ Node *over_window(Node *aggregate, Index window);
 // Refuses columns of which equal values may look different, or that have no order (0A000).
 void check_read_columns(const Question *people);
 
+// Returns the number of the column that shows a key of a sub-SELECT; 0: none does.
+int number_of_key(const query::Leaf *leaf, Node *key);
+// Returns the number of the column that numbers all rows of a unit; 0: there is none.
+int number_of_rows(const Question *people);
+// Returns how many rows of a unit in a source meet the conditions above it at most, by the numbers that it gives them; INT_MAX: any.
+int most_numbered(const Question *question, const Source &source, ParamListInfo parameters);
+
 // Makes the windows of a statement that has the columns of the unit.
 void add_windows(Query *query, const Question *people, const List *values);
 // Returns an expression over the one spelling of each column.

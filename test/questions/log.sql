@@ -109,3 +109,22 @@ SELECT device, coalesce(referrer, 'direct') AS referrer, count(*) FROM sessions 
 -- e33 operations: How many users have had more than three errors or none?
 SELECT count(*) FILTER (WHERE errors > 3) AS many, count(*) FILTER (WHERE errors = 0) AS none
 FROM (SELECT u.user_id, count(e.event_id) AS errors FROM users u LEFT JOIN events e ON e.user_id = u.user_id AND e.name = 'error' GROUP BY u.user_id) t;
+
+-- e34 growth: How many days are between two sessions of a user, on average?
+SELECT avg(extract(epoch FROM started - before) / 86400) AS days
+FROM (SELECT started, lag(started) OVER (PARTITION BY user_id ORDER BY started) AS before FROM sessions) s;
+
+-- e35 product: How many visits of the site are there, where half an hour without an event ends one?
+SELECT count(*) FILTER (WHERE before IS NULL OR at - before > interval '30 minutes') AS visits
+FROM (SELECT at, lag(at) OVER (PARTITION BY user_id ORDER BY at) AS before FROM events) e;
+
+-- e36 marketing: With which device do users come first?
+SELECT device, count(*) AS users
+FROM (SELECT device, row_number() OVER (PARTITION BY user_id ORDER BY started, device) AS n FROM sessions) s WHERE n = 1 GROUP BY device ORDER BY device;
+
+-- e37 product: What do users do next, after a search?
+SELECT next, count(*) FROM (SELECT name, lead(name) OVER (PARTITION BY user_id ORDER BY at, name) AS next FROM events) e WHERE name = 'search' GROUP BY next ORDER BY 2 DESC;
+
+-- e38 growth: How many users have come back after a pause of 30 days?
+SELECT count(*) FROM (SELECT user_id FROM (SELECT user_id, started - lag(started) OVER (PARTITION BY user_id ORDER BY started) AS pause FROM sessions) s
+                      GROUP BY user_id HAVING bool_or(pause > interval '30 days')) t;

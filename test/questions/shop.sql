@@ -151,3 +151,11 @@ ON m.month = date_trunc('month', o.ordered_at) GROUP BY m.month ORDER BY m.month
 -- s41 marketing: Customers by generation
 SELECT g.name, count(*) FROM customers c JOIN (VALUES ('old', 1930, 1959), ('middle', 1960, 1989), ('young', 1990, 2010)) g (name, first, last)
 ON c.birth_year BETWEEN g.first AND g.last GROUP BY g.name ORDER BY g.name;
+
+-- s42 marketing: Where do customers order that have changed the channel?
+SELECT channel, count(*) AS changes
+FROM (SELECT channel, lag(channel) OVER (PARTITION BY customer_id ORDER BY ordered_at, channel) AS before FROM orders) o WHERE channel <> before GROUP BY channel ORDER BY channel;
+
+-- s43 finance: What came of the last order of each customer?
+SELECT status, count(*) AS customers
+FROM (SELECT status, row_number() OVER (PARTITION BY customer_id ORDER BY ordered_at DESC, status) AS n FROM orders) o WHERE n = 1 GROUP BY status ORDER BY status;
