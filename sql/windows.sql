@@ -185,7 +185,7 @@ SELECT count(*) FROM (SELECT pid, row_number() OVER (PARTITION BY pid ORDER BY v
 SELECT count(*) FROM win_person_dp p, LATERAL (SELECT v.pid, row_number() OVER (PARTITION BY v.pid ORDER BY vid) AS n FROM win_visit_dp v WHERE v.pid = p.pid) t WHERE n = 1;
 SELECT count(*) FROM win_person_dp p JOIN (SELECT row_number() OVER (PARTITION BY pid ORDER BY vid) AS n FROM win_visit_dp) t ON t.n = p.pid;
 SELECT count(*) FROM (SELECT pid, days FROM win_visit_dp ORDER BY row_number() OVER (PARTITION BY pid)) t;
-SELECT * FROM dp_rdr.release('SELECT count(*) FROM (SELECT days FROM win_visit_dp ORDER BY row_number() OVER (PARTITION BY pid)) t', NULL::numeric, 1, NULL, NULL, 1, true, NULL, NULL, NULL) AS (n bigint);
+SELECT * FROM dp_rdr.release('SELECT count(*) FROM (SELECT days FROM public.win_visit_dp ORDER BY row_number() OVER (PARTITION BY pid)) t', NULL::numeric, 1, NULL, NULL, 1, true, NULL, NULL, NULL) AS (n bigint);
 -- Columns of which equal values may look different, also where they are only shown.
 SELECT count(*) FROM (SELECT pid, note, row_number() OVER (PARTITION BY pid) AS n FROM win_visit_dp) t WHERE n = 1;
 SELECT count(*) FROM (SELECT pid, row_number() OVER (PARTITION BY pid ORDER BY span) AS n FROM win_visit_dp) t WHERE n = 1;
