@@ -74,7 +74,7 @@ static Node *canonical_call(Node *key, int32 typmod) {
     Oid type = exprType(key);
     getBaseTypeAndTypmod(type, &typmod);
     return make_call(internal_function("canonical", {ANYELEMENTOID, INT4OID}), type,
-                     list_make2(key, make_integer(typmod)), exprCollation(key));
+                     list_make2(key, query::int_constant(typmod)), exprCollation(key));
 }
 
 static Node *canonical_call(Node *key) {

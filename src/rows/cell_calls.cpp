@@ -85,14 +85,14 @@ Aggref *call_cells(List *arguments, Node *filter) {
 }
 
 Node *point_of(Node *spec, int coordinate, const List *arguments) {
-    List *all = list_concat(list_make2(spec, make_integer(coordinate)), static_cast<List *>(copyObjectImpl(arguments)));
+    List *all = list_concat(list_make2(spec, query::int_constant(coordinate)), static_cast<List *>(copyObjectImpl(arguments)));
     return make_call(internal_function("point", {BYTEAOID, INT4OID, ANYOID}), INT8OID, all);
 }
 
 Node *cell_of_row(const Question *question, int measure) {
     List *arguments = list_make2(spec_of_rows(question, list_make1_int(measure)),
                                  argument_node(question, (*question->measures)[measure].calls.front()));
-    return coalesced(make_call(internal_function("cell", {BYTEAOID, ANYOID}), INT4OID, arguments), make_integer(-1));
+    return coalesced(make_call(internal_function("cell", {BYTEAOID, ANYOID}), INT4OID, arguments), query::int_constant(-1));
 }
 
 Node *count_aggregate(Node *argument, Node *filter) {

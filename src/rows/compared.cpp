@@ -7,6 +7,7 @@
 #include "border/versions.hpp"
 #include "border/walk.hpp"
 #include "query/constants.hpp"
+#include "query/from.hpp"
 #include "query/make.hpp"
 #include "query/total_table.hpp"
 #include "rows/arrays.hpp"
@@ -17,17 +18,6 @@ namespace dp::rows {
 using privacy::Span;
 
 constexpr double day = 86400e6; // microseconds
-
-List *conjuncts_of(Node *condition) {
-    if (condition == nullptr)
-        return NIL;
-    if (!IsA(condition, BoolExpr) || castNode(BoolExpr, condition)->boolop != AND_EXPR)
-        return list_make1(condition);
-    List *conjuncts = NIL;
-    for (auto *one : border::each<Node>(castNode(BoolExpr, condition)->args))
-        conjuncts = list_concat(conjuncts, conjuncts_of(one));
-    return conjuncts;
-}
 
 // ---- comparisons ---------------------------------------------------------------------------------------------------
 
@@ -290,7 +280,7 @@ static void find_compared(Node *condition, Narrowed *narrowed) {
 const Narrowed *read_conditions(const List *conditions) {
     auto *narrowed = zeroed<Narrowed>();
     for (auto *one : border::each<Node>(conditions))
-        narrowed->conjuncts = list_concat(narrowed->conjuncts, conjuncts_of(one));
+        narrowed->conjuncts = list_concat(narrowed->conjuncts, query::conjuncts_of(one));
     for (auto *one : border::each<Node>(narrowed->conjuncts))
         find_compared(one, narrowed);
     narrowed->never_null = find_nonnullable_vars(as_node(narrowed->conjuncts));

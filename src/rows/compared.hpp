@@ -34,8 +34,6 @@ const char *text_of_apart(const Narrowed *narrowed, Node *expression, RangeOfPar
 // Prints an end of an interval as a value of a type.
 const char *end_text(Oid type, double end);
 
-// Returns the conjuncts of a condition, at any depth of AND.
-List *conjuncts_of(Node *condition);
 // Returns the expression without what changes neither its value nor how it is compared.
 Node *bare(Node *node);
 // Returns the place of a comparison among those of the order of a type (btree); 0: it has none.

@@ -56,7 +56,7 @@ static Query *select_from_tested(const Question *question, const query::SemiJoin
 static Node *semi_join(const Question *question, const query::SemiJoin *semi) {
     List *varnos = NIL;
     Query *query = select_from_tested(question, semi, semi->condition, &varnos);
-    add_target(query, as_node(make_integer(1)));
+    add_target(query, as_node(query::int_constant(1)));
     auto *link = makeNode(SubLink);
     link->subLinkType = EXISTS_SUBLINK;
     link->subselect = as_node(query);

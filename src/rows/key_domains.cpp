@@ -1,6 +1,7 @@
 #include "rows/key_domains.hpp"
 
 #include "catalog/settings.hpp"
+#include "query/from.hpp"
 #include "rows/expression_groups.hpp"
 #include "rows/groups.hpp"
 #include "rows/narrowed.hpp"
@@ -70,7 +71,7 @@ bool read_domain(const catalog::Reading &reading, Question *question, int key, C
 // group: WHERE false asks for the columns of an answer.
 static List *conditions_on_keys(const Question *question, const List *keys) {
     List *conditions = NIL;
-    for (auto *conjunct : border::each<Node>(conjuncts_of(question->where))) {
+    for (auto *conjunct : border::each<Node>(query::conjuncts_of(question->where))) {
         bool others;
         Node *condition = over_listed(conjunct, keys, &others);
         bool decides = !others && contain_var_clause(condition);

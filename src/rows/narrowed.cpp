@@ -5,6 +5,7 @@
 #include "border/listed.hpp"
 #include "border/versions.hpp"
 #include "border/walk.hpp"
+#include "query/from.hpp"
 #include "query/exists.hpp"
 #include "rows/canonical.hpp"
 #include "rows/groups.hpp"
@@ -51,7 +52,7 @@ bool is_of_value(Node *condition, Node *x) {
 
 List *conditions_over(const Question *question, const List *columns) {
     List *found = NIL;
-    for (auto *condition : border::each<Node>(conjuncts_of(question->where))) {
+    for (auto *condition : border::each<Node>(query::conjuncts_of(question->where))) {
         const List *seen = pull_var_clause(condition, 0);
         bool of_values = seen != NIL && list_difference(seen, columns) == NIL;
         for (auto *column : border::each<Node>(columns))

@@ -49,19 +49,6 @@ RangeTblEntry *join_entry(const RangeTblEntry *entry) {
     return join;
 }
 
-RangeTblEntry *subquery_entry(Query *query, const char *name) {
-    auto *entry = makeNode(RangeTblEntry);
-    entry->rtekind = RTE_SUBQUERY;
-    entry->subquery = query;
-    entry->inFromCl = true;
-    List *names = NIL;
-    for (auto *one : border::each<TargetEntry>(query->targetList))
-        names = lappend(names, makeString(pstrdup(one->resname)));
-    entry->alias = makeAlias(name, NIL);
-    entry->eref = makeAlias(name, names);
-    return entry;
-}
-
 Aggref *make_aggregate(Oid function, Oid result_type, List *arguments, Node *filter) {
     auto *call = makeNode(Aggref);
     call->aggfnoid = function;
@@ -105,10 +92,6 @@ Node *truth_test(Node *node, BoolTestType type) {
     test->booltesttype = type;
     test->location = -1;
     return as_node(test);
-}
-
-Node *another(Node *node) {
-    return static_cast<Node *>(copyObject(node));
 }
 
 Node *value_where(Node *condition, Node *value, Node *otherwise) {

@@ -16,6 +16,9 @@ template <class T> Node *as_node(T *node) {
     return reinterpret_cast<Node *>(node);
 }
 
+using query::null_test;
+using query::subquery_entry;
+
 // Begins a SELECT of nothing, from nothing.
 inline Query *make_query() {
     return query::make_select();
@@ -34,28 +37,24 @@ RangeTblEntry *no_entry(const char *name);
 RangeTblEntry *relation_entry(Oid relation, bool with_parts);
 // The entry of a join whose columns nothing names.
 RangeTblEntry *join_entry(const RangeTblEntry *entry);
-// FROM (query) name.
-RangeTblEntry *subquery_entry(Query *query, const char *name);
 // Without arguments: name(*).
 Aggref *make_aggregate(Oid function, Oid result_type, List *arguments, Node *filter);
 // Makes a call of a function; of one of the schema dp_rdr, by its name and the types that it is declared with.
 Node *make_call(Oid function, Oid result_type, List *arguments, Oid collation = InvalidOid, Oid of_input = InvalidOid);
 Oid internal_function(const char *name, std::initializer_list<Oid> types);
 // Makes a column that has the type of a node.
-inline Var *column_like(Node *node, int varno, int number) {
+inline Var *column_like(const Node *node, int varno, int number) {
     return query::column_showing(varno, number, node);
 }
 // Returns a node as one of another type that its own may stand for.
 Node *relabelled(Node *node, Oid type);
-// Makes a constant.
-inline Const *make_integer(int32 value) {
-    return query::int_constant(value);
-}
 Const *make_bytea(const bytea *bytes);
 // Makes node IS TRUE and the like.
 Node *truth_test(Node *node, BoolTestType type);
 // A copy: none stands in two places.
-Node *another(Node *node);
+inline Node *another(const Node *node) {
+    return query::copied(node);
+}
 // CASE WHEN the condition holds THEN the value ELSE the other END; NULL without another.
 Node *value_where(Node *condition, Node *value, Node *otherwise = nullptr);
 // Makes GREATEST(a, b), or LEAST.

@@ -2,6 +2,7 @@
 // PostgreSQL knows of them (reltuples, statistics): what is drafted becomes public.
 #include "catalog/facade.hpp"
 #include "catalog/foreign_code.hpp"
+#include "query/from.hpp"
 #include "rows/compared.hpp"
 #include "sql/call_arguments.hpp"
 #include "sql/draft.hpp"
@@ -57,7 +58,7 @@ static void read_comparison(Check *check, const rows::Comparison &comparison) {
 // Reads conjuncts; x = a OR x = b is a list as well.
 static void read_check(Check *check, Node *condition) {
     check_stack_depth();
-    for (auto *node : border::each<Node>(rows::conjuncts_of(condition))) {
+    for (auto *node : border::each<Node>(query::conjuncts_of(condition))) {
         rows::Comparison comparison;
         if (rows::read_comparison(node, &comparison) && is_subject(comparison.expression))
             read_comparison(check, comparison);
