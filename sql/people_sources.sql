@@ -10,16 +10,20 @@ INSERT INTO ps_visit
 SELECT p * 100 + v, CASE WHEN p % 97 = 0 THEN NULL ELSE p END, (ARRAY['heart', 'lung', 'bone'])[1 + (p + v) % 3], ((ARRAY['1', '1.0', '1.00', '2'])[1 + (p * 3 + v) % 4])::numeric,
        (p * 7 + v * 131) % 997 + 0.50, (p + v) % 15, date '2024-01-01' + (p * 13 + v * 31) % 360
 FROM generate_series(1, 900) p, generate_series(1, p % 7) v;
+CREATE TABLE ps_line (lid integer PRIMARY KEY, vid integer, drug text, price integer);
+INSERT INTO ps_line SELECT vid * 10 + l, CASE WHEN vid % 89 = 0 THEN NULL ELSE vid END, (ARRAY['a', 'b', 'c'])[1 + (vid + l) % 3], (vid * 3 + l) % 40 FROM ps_visit, generate_series(1, 1 + vid % 3) l;
 CREATE TABLE ps_code (reason text PRIMARY KEY, organ boolean);
 INSERT INTO ps_code VALUES ('heart', true), ('lung', true), ('bone', false);
 SELECT dp_protect('ps_patient', 'ps_patient_dp', unit => 'pid');
 SELECT dp_protect('ps_visit', 'ps_visit_dp', unit => 'pid -> ps_patient(pid)', max_rows => 10);
+SELECT dp_protect('ps_line', 'ps_line_dp', unit => 'vid -> ps_visit(vid)', max_rows => 30);
+SELECT dp_set_bounds('ps_line', 'price', 0, 40), dp_set_groups('ps_line', 'drug', '{a,b,c}');
 SELECT dp_set_bounds('ps_visit', 'cost', 0, 1000), dp_set_bounds('ps_visit', 'days', 0, 20), dp_set_bounds('ps_visit', 'admitted', date '2024-01-01', date '2024-12-31'),
        dp_set_bounds('ps_patient', 'age', 0, 90), dp_set_groups('ps_visit', 'reason', '{heart,lung,bone}'), dp_set_groups('ps_patient', 'sex', '{f,m}');
 SELECT dp_set_public('ps_code', 'ps_patient');
 GRANT SELECT ON ps_code TO regress_analyst;
 SELECT dp_set_odometer('ps_patient', 'none', delta_total => 0.9);
-SELECT dp_grant(v, 'regress_analyst', tau => 0, candidates => '{100}', epsilon_max => 100, delta => 1e-6) FROM unnest('{ps_patient_dp,ps_visit_dp}'::regclass[]) v;
+SELECT dp_grant(v, 'regress_analyst', tau => 0, candidates => '{100}', epsilon_max => 100, delta => 1e-6) FROM unnest('{ps_patient_dp,ps_visit_dp,ps_line_dp}'::regclass[]) v;
 CREATE VIEW ps_first AS SELECT pid, min(admitted) AS first, count(*) AS n FROM ps_visit WHERE pid IS NOT NULL GROUP BY pid;
 CREATE VIEW ps_first_dp AS SELECT pid, min(admitted) AS first, count(*) AS n FROM ps_visit_dp WHERE pid IS NOT NULL GROUP BY pid;
 GRANT SELECT ON ps_first_dp TO regress_analyst;
@@ -71,6 +75,15 @@ INSERT INTO ps_query VALUES
 ('IN, of two keys', 'SELECT NULL::text AS g, count(*) AS x FROM ps_visit_dp v WHERE (v.pid, v.reason) IN (SELECT pid, reason FROM ps_visit_dp GROUP BY pid, reason HAVING count(*) > 1)', 10, 1),
 ('NOT IN', 'SELECT NULL::text AS g, count(*) AS x FROM ps_patient_dp p WHERE p.pid NOT IN (SELECT pid FROM ps_visit_dp WHERE pid IS NOT NULL GROUP BY pid HAVING count(*) > 3)', 1, 1),
 ('NOT IN, of rows', 'SELECT NULL::text AS g, count(*) AS x FROM ps_visit_dp v WHERE v.days > 3 AND v.pid NOT IN (SELECT pid FROM ps_visit_dp WHERE pid IS NOT NULL GROUP BY pid HAVING max(days) > 12)', 10, 1),
+('worth of a visit, by its lines', 'SELECT NULL::text AS g, sum(worth) AS x FROM (SELECT vid, sum(price) AS worth FROM ps_line_dp WHERE vid % 97 > 0 AND vid / 100 % 97 > 0 GROUP BY vid) o', 1200, 1),
+('how many visits have as many lines', 'SELECT n::text AS g, count(*) AS x FROM (SELECT vid, count(*) AS n FROM ps_line_dp WHERE vid / 100 % 97 > 0 GROUP BY vid) o WHERE n < 4 GROUP BY n', 10, 1),
+('baskets of a visit', 'SELECT NULL::text AS g, count(*) AS x FROM (SELECT vid, bool_or(drug = ''a'') AS a, bool_or(drug = ''b'') AS b FROM ps_line_dp WHERE vid / 100 % 97 > 0 GROUP BY vid) o WHERE a AND b', 10, 1),
+('by the visit and a drug', 'SELECT drug AS g, count(*) AS x FROM (SELECT vid, drug FROM ps_line_dp WHERE vid / 100 % 97 > 0 GROUP BY vid, drug) o GROUP BY drug', 30, 1),
+('lines in two parts', 'SELECT NULL::text AS g, count(*) AS x FROM (SELECT drug FROM ps_line_dp WHERE vid / 100 % 97 > 0 UNION ALL SELECT reason FROM ps_visit_dp WHERE pid IS NOT NULL) u', 40, 1),
+('a key with itself', 'SELECT NULL::text AS g, sum(a.days + b.days) AS x FROM ps_visit_dp a JOIN ps_visit_dp b ON a.vid = b.vid WHERE a.pid IS NOT NULL', 400, 1),
+('a key with itself, below', 'WITH t AS (SELECT v.*, p.sex FROM ps_visit_dp v JOIN ps_patient_dp p USING (pid)) SELECT t.sex AS g, count(*) AS x FROM t JOIN ps_visit_dp w ON w.vid = t.vid GROUP BY t.sex', 10, 1),
+('DISTINCT of fewer keys', 'SELECT NULL::text AS g, count(*) AS x FROM (SELECT DISTINCT pid, reason FROM ps_visit_dp WHERE pid IS NOT NULL GROUP BY pid, reason, days) k', 10, 1),
+('a constant IN public rows', 'SELECT NULL::text AS g, count(*) AS x FROM ps_patient_dp WHERE ''lung'' IN (SELECT reason FROM ps_code)', 1, 1),
 ('sets', 'SELECT coalesce(p.sex, ''all'') AS g, count(*) AS x FROM ps_patient_dp p JOIN (SELECT pid FROM ps_visit_dp GROUP BY pid HAVING count(*) > 3) s USING (pid) GROUP BY ROLLUP (p.sex)', 1, 1);
 CREATE TABLE ps_reference (name text, g text, x numeric);
 DO $$
@@ -153,6 +166,10 @@ SELECT count(*) FROM ps_patient_dp p JOIN (SELECT pid, sum(days::float8) AS n FR
 -- Groups of one person.
 SELECT s.pid, count(*) FROM ps_patient_dp p JOIN (SELECT pid, count(*) AS n FROM ps_visit_dp GROUP BY pid) s USING (pid) GROUP BY s.pid;
 SELECT s.vid, count(*) FROM (SELECT pid, vid, count(*) AS n FROM ps_visit_dp GROUP BY pid, vid) s GROUP BY s.vid;
+SELECT s.vid, count(*) FROM (SELECT vid, count(*) AS n FROM ps_line_dp GROUP BY vid) s GROUP BY s.vid;
+-- No key.
+SELECT count(*) FROM ps_visit_dp a JOIN ps_visit_dp b ON a.days = b.days;
+SELECT count(*) FROM ps_patient_dp p JOIN (SELECT vid, count(*) AS n FROM ps_line_dp GROUP BY vid) s ON s.vid = p.pid;
 -- What no count can be.
 SELECT count(*) FROM ps_patient_dp p JOIN (SELECT pid, count(*) AS n FROM ps_visit_dp GROUP BY pid) s USING (pid) WHERE s.n > 10;
 RESET ROLE;

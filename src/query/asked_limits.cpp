@@ -125,16 +125,16 @@ bool has_unit_now(Oid view) {
     return path_now(view) != nullptr;
 }
 
-List *unit_columns_now(Oid view) {
+UnitColumns unit_columns_now(Oid view) {
     const catalog::UnitPath *path = path_now(view);
-    List *columns = NIL;
-    for (int i = 0; path != nullptr && path->direct && i < path->ncolumns; i++) {
+    UnitColumns found = {NIL, path != nullptr && path->direct, path == nullptr ? 0 : path->ntypes};
+    for (int i = 0; path != nullptr && i < path->ncolumns; i++) {
         const AttrNumber attno = get_attnum(view, path->names[i]);
         if (attno == InvalidAttrNumber)
-            return NIL;
-        columns = lappend_int(columns, attno);
+            return UnitColumns{};
+        found.columns = lappend_int(found.columns, attno);
     }
-    return columns;
+    return found;
 }
 
 const char *count_of_units(const catalog::UnitPath *path, const char *source) {

@@ -25,8 +25,14 @@ bool count_units_now(Oid view, const List *columns);
 
 // Whether it is declared whose rows those of a view are, by the catalog of now.
 bool has_unit_now(Oid view);
-// Returns the columns of a facade, int, by the catalog of now, that hold the values of its units; NIL: none do, or not all of them are its.
-List *unit_columns_now(Oid view);
+// The columns of a facade, int, by the catalog of now, whose rows with equal values are of one unit: those that hold its values, or
+// those of a step to the parent; NIL: there are none, or not all of them are its.
+struct UnitColumns {
+    List *columns;
+    bool direct; // they hold the unit's values
+    int of_unit; // how many columns a unit has
+};
+UnitColumns unit_columns_now(Oid view);
 
 // "count(DISTINCT a)" or "count(DISTINCT (a, b))" of a table whose rows hold their units' values; null: they do not. source: empty, or an
 // alias with a dot.

@@ -130,6 +130,7 @@ struct PerUnit {
     List *carried; // Var *: columns of the sources that stand above it as they are; distinct
     Node *where;   // which units there are: over these, or null
     List *unit;    // int: of a source, the numbers of its columns that are the unit's; what it does not show comes behind its keys
+    int hidden;    // how many these are, where it groups by none of them but by a step to the unit; else 0
 };
 
 // Whether columns of it are computed from rows of the unit, not only shown.

@@ -151,8 +151,24 @@ static bool is_linked_one_way(const Links *links, const JoinExpr *on, const Link
                                                             a.path->columns, b.source->varno, of_sibling);
 }
 
+// Rows of one table that agree in a key of it are one row.
+static bool are_one_row(const Links *links, const JoinExpr *on, const Linked &a, const Linked &b) {
+    AttrNumber columns[INDEX_MAX_KEYS];
+    int n = 0;
+    if (a.path == nullptr || !OidIsValid(a.relation) || a.relation != b.relation)
+        return false;
+    for (auto *equality : border::each<const Equality>(links->equalities)) {
+        const AttrNumber attno = attno_of(equality->left);
+        if (n < INDEX_MAX_KEYS && equality->on == on && attno > 0 && equality->by == nullptr &&
+            are_equated(list_make1(const_cast<Equality *>(equality)), on, 1, a.source->varno, &attno, b.source->varno, &attno))
+            columns[n++] = attno;
+    }
+    return n > 0 && catalog::covers_key(a.relation, n, columns);
+}
+
 static bool is_linked(const Links *links, const JoinExpr *on, int a, int b) {
-    return is_linked_one_way(links, on, links->sources[a], links->sources[b]) ||
+    return are_one_row(links, on, links->sources[a], links->sources[b]) ||
+           is_linked_one_way(links, on, links->sources[a], links->sources[b]) ||
            is_linked_one_way(links, on, links->sources[b], links->sources[a]);
 }
 

@@ -50,10 +50,10 @@ static OpExpr *comparison_of(const SubLink *link) {
                : nullptr;
 }
 
-// Whether IN would be a semi-join (query/exists): it has the rows of a table to look in, and may be of any size.
+// Whether IN would be a semi-join (query/exists): it has the rows of a table to look in, for columns, and may be of any size.
 static bool is_semi_join(const SubLink *link) {
     const auto *query = castNode(Query, link->subselect);
-    if (link->subLinkType != ANY_SUBLINK || query->setOperations != nullptr || query->cteList != NIL ||
+    if (!contain_var_clause(link->testexpr) || link->subLinkType != ANY_SUBLINK || query->setOperations != nullptr || query->cteList != NIL ||
         query->hasWindowFuncs || query->hasTargetSRFs || query->hasSubLinks || query->hasAggs ||
         query->groupingSets != NIL || query->havingQual != nullptr || is_cut(query))
         return false; // (a DISTINCT is GROUP BY already)

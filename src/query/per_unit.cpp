@@ -67,7 +67,7 @@ static List *keys_of_entry(const Level *level, const List *keys, const RangeTblE
 }
 
 static bool covers_unit(Oid view, const List *columns) {
-    const List *of_unit = unit_columns_now(view);
+    const List *of_unit = unit_columns_now(view).columns;
     return of_unit != NIL && list_difference_int(of_unit, columns) == NIL;
 }
 
@@ -147,12 +147,15 @@ static List *expressions_of(const List *clauses, const Query *below) {
     return expressions;
 }
 
-// The columns of the unit of a source, as column_number.
-static List *unit_of_source(const Source &source) {
-    const List *of_unit = source.people != nullptr ? source.people->per_unit->unit
-                          : source.is_public       ? NIL
-                                                   : unit_columns_now(source.relation);
-    return numbers_of(source, of_unit);
+// The columns of a source that say whose its rows are, as column_number.
+static UnitColumns unit_of_source(const Source &source) {
+    UnitColumns found = {};
+    if (source.people != nullptr)
+        found = {source.people->per_unit->unit, true, 0};
+    else if (!source.is_public)
+        found = unit_columns_now(source.relation);
+    found.columns = numbers_of(source, found.columns);
+    return found;
 }
 
 // The columns of a unit that a column is one of; NIL: of none that the sub-SELECT groups by.
@@ -161,6 +164,13 @@ static const List *unit_of_column(const Leaf *leaf, const Var *column) {
         if (list_member_int(item, column_number(column)))
             return item;
     return NIL;
+}
+
+static void add_unit(Leaf *leaf, const UnitColumns &unit) {
+    if (unit.direct)
+        leaf->counted = list_append_unique(leaf->counted, unit.columns);
+    else
+        leaf->per_unit->hidden = unit.of_unit;
 }
 
 // The units of sources that are all there, in leaf->counted: that they still are units is looked at with the question. In all rows of
@@ -172,13 +182,13 @@ static void find_units(Leaf *leaf, const List *keys, const Query *below, ParseSt
             columns = list_append_unique_int(columns, column_number(column));
     bool found = false, nullable = false;
     for (int i = 0; i < leaf->njoined; i++) {
-        List *unit = unit_of_source(leaf->sources[i]);
-        if (list_difference_int(unit, columns) != NIL)
+        const UnitColumns unit = unit_of_source(leaf->sources[i]);
+        if (unit.columns == NIL || list_difference_int(unit.columns, columns) != NIL || (keeps_rows(below) && !unit.direct))
             continue;
-        if (unit != NIL && !leaf->sources[i].nullable)
-            leaf->counted = list_append_unique(leaf->counted, unit);
-        found = found || (unit != NIL && !leaf->sources[i].nullable);
-        nullable = nullable || (unit != NIL && leaf->sources[i].nullable);
+        if (!leaf->sources[i].nullable)
+            add_unit(leaf, unit);
+        found = found || !leaf->sources[i].nullable;
+        nullable = nullable || leaf->sources[i].nullable;
     }
     if (!found && nullable)
         refuse_part(psprintf("%s the columns that name a person on the nullable side of an outer join",
@@ -336,11 +346,11 @@ static int number_of_unit(const Leaf *leaf, int place) {
 // The units of rows that stand as they are, in leaf->counted, whether they are shown or not.
 static void find_units_of_rows(Leaf *leaf, ParseState *source) {
     for (int i = 0; i < leaf->njoined; i++) {
-        List *unit = leaf->sources[i].nullable ? NIL : unit_of_source(leaf->sources[i]);
-        if (unit != NIL)
-            leaf->counted = list_append_unique(leaf->counted, unit);
+        const UnitColumns unit = unit_of_source(leaf->sources[i]);
+        if (unit.columns != NIL && !leaf->sources[i].nullable)
+            add_unit(leaf, unit);
     }
-    if (leaf->counted == NIL)
+    if (leaf->counted == NIL && leaf->per_unit->hidden == 0)
         refuse_part("UNION ALL of rows whose columns do not name a person",
                     has_unit_now(leaf->view)
                         ? "Join the view whose columns name a person in each of its SELECTs."
@@ -377,7 +387,10 @@ Leaf *read_people(Query *below, ParseState *source) {
     leaf->per_unit->where = as_columns(below->havingQual, leaf, below, source);
     check_unit_columns(list_length(leaf->per_unit->columns) + list_length(leaf->per_unit->carried));
     check_conditions(leaf, source);
-    for (int i = 0; i < list_length(static_cast<const List *>(linitial(leaf->counted))); i++)
+    if (leaf->counted != NIL)
+        leaf->per_unit->hidden = 0;
+    const int n = leaf->counted != NIL ? list_length(static_cast<const List *>(linitial(leaf->counted))) : leaf->per_unit->hidden;
+    for (int i = 0; i < n; i++)
         leaf->per_unit->unit = lappend_int(leaf->per_unit->unit, number_of_unit(leaf, i));
     return leaf;
 }

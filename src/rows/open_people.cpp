@@ -12,8 +12,11 @@ static Oid order_of(Node *value) {
 // Returns the path of the table that it is: by the columns of the unit that it shows, under the names that they have there. most: of a
 // unit's rows so many meet the conditions above it, whatever is declared.
 static catalog::UnitPath *path_of_people(const Question *people, int most) {
+    const catalog::UnitPath *end = people->units->path;
+    while (!end->direct)
+        end = end->parent;
     auto *path = array_of<catalog::UnitPath>(1);
-    *path = *people->units->path;
+    *path = *end;
     path->relation = InvalidOid;
     path->parent = nullptr;
     path->columns = array_of<AttrNumber>(path->ncolumns);
@@ -47,8 +50,6 @@ void open_people(const catalog::Reading &reading, Question *question, int number
     query::Leaf *leaf = source->source->people;
     leaf->limits = question->leaf->limits;
     Question *people = prepare_people(reading, leaf, parameters, psprintf("%s%d.", question->place, source->source->varno));
-    if (!people->units->path->direct)
-        elog(ERROR, "a sub-SELECT with rows of units has no unit");
     source->people = people;
     source->settings = array_of<catalog::Settings>(1);
     *source->settings = *people->settings;

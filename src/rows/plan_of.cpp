@@ -220,7 +220,8 @@ static bool find_carried(Node *node, void *context) {
 static void add_per_person(const Builder &builder) {
     const query::PerUnit *per_unit = builder.leaf->per_unit;
     plan::PerPerson *person = border::core([&] { return &builder.plan->per_person.emplace(); });
-    add_columns(builder.leaf, static_cast<const List *>(linitial(builder.leaf->counted)), &person->person);
+    if (builder.leaf->counted != NIL)
+        add_columns(builder.leaf, static_cast<const List *>(linitial(builder.leaf->counted)), &person->person);
     Carried carried = {per_unit->keys, NIL};
     for (int i = 0; i < builder.leaf->nkeys && per_unit->windows == NIL; i++)
         (void)find_carried(builder.leaf->keys[i].expression, &carried);

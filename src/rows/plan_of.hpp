@@ -25,8 +25,8 @@ const plan::Plan *plan_of(const query::Leaf *leaf, const std::vector<privacy::Me
 const char *text_of_plan(const plan::Plan *plan);
 const char *text_of_arguments(const plan::Plan *plan, int measure);
 const char *quoted_text(const char *text);
-// Tells whether two measures of a plan have the same bytes but for what is asked of one argument.
-bool has_equal_measures(const plan::Plan *plan);
+// Tells whether two keys of a plan have the same bytes, or two measures but for what is asked of one argument.
+bool has_equal_parts(const plan::Plan *plan);
 // Whether two plans have the same bytes.
 bool is_same_plan(const plan::Plan *a, const plan::Plan *b);
 // Returns its bytes without the names of its sources. without: a measure that is left out as well; -1: none.

@@ -35,9 +35,14 @@ const char *quoted_text(const char *text) {
 }
 
 // Compares without the kind: aggregates of one argument are asked as one where they are written alike.
-bool has_equal_measures(const plan::Plan *plan) {
+bool has_equal_parts(const plan::Plan *plan) {
     return border::core([&] {
         std::vector<std::string> asked;
+        for (const plan::Expression &key : plan->keys) {
+            plan::Aggregate alone;
+            alone.argument = key;
+            asked.push_back(plan::encode(alone));
+        }
         for (plan::Measure measure : plan->measures) {
             if (measure.kind == plan::Kind::present || measure.kind == plan::Kind::pair || measure.kind == plan::Kind::triple)
                 measure.kind = plan::Kind::sum;

@@ -79,7 +79,7 @@ static const char *name_of_people_column(const Question *question, const Source 
     ListCell *cell;
     foreach (cell, source.people->leaf->per_unit->unit)
         if (lfirst_int(cell) == number)
-            return source.people->units->path->names[foreach_current_index(cell)];
+            return source.settings->unit->names[foreach_current_index(cell)];
     return strVal(list_nth(rt_fetch(source.source->varno, question->leaf->query->rtable)->eref->colnames, number - 1));
 }
 

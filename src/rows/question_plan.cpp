@@ -19,7 +19,7 @@ static bool is_only_shown(const Question *question) {
     for (auto *one : border::each<const query::SemiJoin>(question->leaf->semi_joins))
         if (one->unless != nullptr)
             return true;
-    return has_equal_measures(question->plan) || strlen(question->text) > query::max_text ||
+    return has_equal_parts(question->plan) || strlen(question->text) > query::max_text ||
            GetDatabaseEncoding() != PG_UTF8;
 }
 

@@ -117,7 +117,9 @@ static const char *count_of_people(const Question *question, const Source *sourc
     if (!has_unit(*source))
         return nullptr;
     const catalog::UnitPath *unit = source->settings->unit;
-    if (source->people != nullptr && unit->ncolumns == 1 && unit->columns[0] <= source->people->leaf->nkeys) {
+    if (source->people != nullptr && unit->columns[0] > source->people->leaf->nkeys) // it is not shown
+        return nullptr;
+    if (source->people != nullptr && unit->ncolumns == 1) {
         Var *column = source_column(question, InvalidOid, source->source->varno, unit->columns[0]);
         return psprintf("count(DISTINCT %s)", written_text(question, list_make1(column)));
     }
@@ -132,7 +134,7 @@ static const char *form_for_people(const Question *question, const Source &sourc
     while (!last->direct && last->parent != nullptr)
         last = last->parent;
     const char *people = count_of_people(question, &source);
-    if (people == nullptr && last->direct)
+    if (people == nullptr && last->direct && source.people == nullptr)
         return psprintf("Join the views of the tables that lead to a person (%s), and count people by %s. Per group on "
                         "average: count(*)::numeric / count(DISTINCT %s).",
                         unit_text(path), query::count_of_units(last, ""), quote_identifier(path->names[0]));
