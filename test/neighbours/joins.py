@@ -32,6 +32,28 @@ class Source:
     def rows(self, tables):
         return [{self.alias: row} for row in tables[self.table] if self.condition is None or self.condition[1](row)]
 
+    def most(self, rows):
+        return 1 if self.table == "people" else rows
+
+
+class Union(Source):
+    """Rows of several tables below each other, some of them left out by a condition that says nothing of where values lie."""
+
+    def __init__(self, alias, parts):
+        super().__init__("united", alias)
+        self.parts = parts  # names of tables, and whether there is a condition
+
+    def text(self, schema):
+        columns = ", ".join(("unit",) + COLUMNS)
+        return "(" + " UNION ALL ".join(f"SELECT {columns} FROM {schema.name(table)}_dp" + (" WHERE coalesce(v, 0) <> 1" if some else "")
+                                        for table, some in self.parts) + f") {self.alias}"
+
+    def rows(self, tables):
+        return [{self.alias: row} for table, some in self.parts for row in tables[table] if not some or (row["v"] or 0) != 1]
+
+    def most(self, rows):
+        return sum(1 if table == "people" else rows for table, _ in self.parts)
+
 
 OF_PEOPLE = (("m", lambda row: row["m"] is True), ("m IS NOT TRUE", lambda row: row["m"] is not True), ("true", lambda row: True))
 BOUNDS = {"v": (-6, 10), "w": (-8, 8)}
@@ -80,20 +102,24 @@ class Windows(Source):
 
     def __init__(self, alias, below, column, descending, most, condition, reverse):
         super().__init__("people" if most == 1 else "numbered", alias)
-        self.below, self.column, self.descending, self.most, self.keeps, self.reverse = below, column, descending, most, condition, reverse
+        self.below, self.column, self.descending, self.kept, self.keeps, self.reverse = below, column, descending, most, condition, reverse
+
+    def most(self, rows):
+        most = super().most(rows)
+        return most if self.kept is None else min(most, self.kept)
 
     def text(self, schema):
         order = f"(PARTITION BY unit ORDER BY {self.column}{' DESC' * self.descending})"
         rows = (f"SELECT unit, g, {'lead' if self.reverse else 'lag'}(d) OVER {order} AS d, m, first_value(v) OVER {order} AS v, "
                 f"max(w) OVER (PARTITION BY d, unit) AS w, row_number() OVER {order} AS n FROM {schema.name(self.below)}_dp WHERE {self.keeps[0]}")
-        return f"({rows}) {self.alias}" if self.most is None else f"(SELECT unit, g, d, m, v, w FROM ({rows}) x WHERE n <= {self.most}) {self.alias}"
+        return f"({rows}) {self.alias}" if self.kept is None else f"(SELECT unit, g, d, m, v, w FROM ({rows}) x WHERE n <= {self.kept}) {self.alias}"
 
     def rows(self, tables):
         people = {}
         for row in tables[self.below]:
             if row["unit"] is not None and self.keeps[1](row):
                 people.setdefault(row["unit"], []).append({**row, "g": None if row["g"] == "long" else row["g"]})
-        return [{self.alias: row} for rows in people.values() for row in self.seen(rows)[:self.most]]
+        return [{self.alias: row} for rows in people.values() for row in self.seen(rows)[:self.kept]]
 
     def seen(self, rows):
         rows = sorted(rows, key=lambda row: ordered(self.column, self.descending, row, [row[read] for read in COLUMNS]))
@@ -189,6 +215,8 @@ def make_condition(rng, sources):
 
 
 def make_source(rng, table, number):
+    if table in ("visits", "orders") and rng.random() < 0.2:
+        return Union(f"t{number}", [(rng.choice(("people", "visits", "orders")), rng.random() < 0.5) for _ in range(rng.choice((2, 2, 3)))])
     if table in ("visits", "orders") and rng.random() < 0.4:
         return Windows(f"t{number}", table, rng.choice("vwm"), rng.random() < 0.5, rng.choice((None, None, 1, 1, 2)), rng.choice(OF_PEOPLE), rng.random() < 0.5)
     if table in ("visits", "orders") and rng.random() < 0.4:
@@ -306,8 +334,7 @@ def most_rows(tree, rows):
             if one(source, order[:at]):
                 continue
             all_keyed = False
-            most = getattr(source, "most", None)
-            product *= 1 if source.table == "people" else rows if most is None else min(rows, most)
+            product *= source.most(rows)
         best = product if best is None else min(best, product)
         keyed = keyed or all_keyed
     return best, keyed

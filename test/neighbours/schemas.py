@@ -2,7 +2,7 @@
 from typing import NamedTuple
 
 from account import Limits, Measure, meet, spans_of
-from joins import TABLES, People, Source, Windows, conditions_above, joined_rows, link, make_tree, most_rows, name, of_one_row
+from joins import TABLES, People, Source, Union, Windows, conditions_above, joined_rows, link, make_tree, most_rows, name, of_one_row
 
 # Types of the unit's columns, and how its values are written. Numeric ones in two spellings of the same number.
 UNIT_TYPES = {
@@ -435,7 +435,7 @@ def make_joined_question(rng, schema):
     keeps = (lambda row: True) if keep is None else lambda row: row[f"{keep.alias}.d"] in ("p", "q")
     one_group = not pick or single or of in of_one_row(tree)
     several = [source for source in sources if source.table != "people" and schema.rows > 1]
-    declared = len(several) == 1 and not isinstance(several[0], (People, Windows))
+    declared = len(several) == 1 and not isinstance(several[0], (People, Union, Windows))
     groups = schema.groups if declared else rows
     per_group = schema.per_group if declared else 0
     arguments = ""
