@@ -74,6 +74,7 @@ INSERT INTO ps_query VALUES
 ('IN, below as a column', 'SELECT t.often::text AS g, count(*) AS x FROM (SELECT p.pid IN (SELECT pid FROM ps_visit_dp WHERE pid IS NOT NULL GROUP BY pid HAVING count(*) > 3) AS often FROM ps_patient_dp p) t GROUP BY t.often', 1, 1),
 ('IN, of two keys', 'SELECT NULL::text AS g, count(*) AS x FROM ps_visit_dp v WHERE (v.pid, v.reason) IN (SELECT pid, reason FROM ps_visit_dp GROUP BY pid, reason HAVING count(*) > 1)', 10, 1),
 ('NOT IN', 'SELECT NULL::text AS g, count(*) AS x FROM ps_patient_dp p WHERE p.pid NOT IN (SELECT pid FROM ps_visit_dp WHERE pid IS NOT NULL GROUP BY pid HAVING count(*) > 3)', 1, 1),
+('NOT IN, of plain rows', 'SELECT NULL::text AS g, count(*) AS x FROM ps_patient_dp p WHERE p.age < 70 AND p.pid NOT IN (SELECT pid FROM ps_visit_dp WHERE pid IS NOT NULL AND reason = ''lung'')', 1, 1),
 ('NOT IN, of rows', 'SELECT NULL::text AS g, count(*) AS x FROM ps_visit_dp v WHERE v.days > 3 AND v.pid NOT IN (SELECT pid FROM ps_visit_dp WHERE pid IS NOT NULL GROUP BY pid HAVING max(days) > 12)', 10, 1),
 ('worth of a visit, by its lines', 'SELECT NULL::text AS g, sum(worth) AS x FROM (SELECT vid, sum(price) AS worth FROM ps_line_dp WHERE vid % 97 > 0 AND vid / 100 % 97 > 0 GROUP BY vid) o', 1200, 1),
 ('how many visits have as many lines', 'SELECT n::text AS g, count(*) AS x FROM (SELECT vid, count(*) AS n FROM ps_line_dp WHERE vid / 100 % 97 > 0 GROUP BY vid) o WHERE n < 4 GROUP BY n', 10, 1),

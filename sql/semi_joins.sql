@@ -82,6 +82,7 @@ SELECT (SELECT max_rows FROM dp_explain('SELECT count(*) FROM visit_dp v WHERE E
 -- Refused, each with what to write instead.
 SELECT query, attempt(query) FROM unnest(ARRAY[
 'SELECT count(*) FROM patient_dp p WHERE p.patient_id NOT IN (SELECT patient_id FROM visit_dp)',
+'SELECT count(*) FROM patient_dp p WHERE p.ward NOT IN (SELECT cost FROM visit_dp v WHERE v.patient_id = p.patient_id)',
 'SELECT sum((SELECT max(weight) FROM code)) FROM patient_dp p',
 'SELECT count(*) FROM patient_dp p WHERE EXISTS (SELECT FROM visit_dp v)',
 'SELECT count(*) FROM patient_dp p WHERE EXISTS (SELECT FROM visit_dp v WHERE v.cost = p.ward)',

@@ -58,6 +58,10 @@ INSERT INTO un_query VALUES
 ('UNION', 'SELECT NULL::text AS g, count(*) AS x FROM (SELECT pid FROM un_order_dp WHERE pid IS NOT NULL UNION SELECT pid FROM un_return_dp) u', 8, 1),
 ('UNION, kinds', 'SELECT kind AS g, count(*) AS x FROM (SELECT pid, kind FROM un_order_dp WHERE pid IS NOT NULL UNION SELECT pid, kind FROM un_return_dp) u GROUP BY kind', 8, 1),
 ('UNION, joined', 'SELECT p.sex AS g, count(*) AS x FROM un_person_dp p JOIN (SELECT pid, kind FROM un_order_dp UNION SELECT pid, kind FROM un_return_dp) u USING (pid) GROUP BY p.sex', 8, 1),
+('INTERSECT', 'SELECT NULL::text AS g, count(*) AS x FROM (SELECT pid FROM un_order_dp INTERSECT SELECT pid FROM un_return_dp) u', 1, 1),
+('INTERSECT, kinds', 'SELECT kind AS g, count(*) AS x FROM (SELECT pid, kind FROM un_order_dp WHERE pid IS NOT NULL INTERSECT SELECT pid, kind FROM un_return_dp) u GROUP BY kind', 8, 1),
+('EXCEPT', 'SELECT NULL::text AS g, count(*) AS x FROM (SELECT pid FROM un_person_dp EXCEPT SELECT pid FROM un_return_dp) u', 9, 1),
+('EXCEPT of a UNION', 'SELECT p.sex AS g, count(*) AS x FROM un_person_dp p JOIN (SELECT pid FROM un_person_dp EXCEPT (SELECT pid FROM un_return_dp UNION SELECT pid FROM un_order_dp)) u USING (pid) GROUP BY p.sex', 9, 1),
 ('UNION, groups alone', 'SELECT kind AS g, 1 AS x FROM un_order_dp UNION SELECT kind, 1 FROM un_return_dp', 8, 1);
 CREATE TABLE un_reference (name text, g text, x numeric);
 DO $$
@@ -112,7 +116,7 @@ RESET ROLE;
 SELECT count(*) AS charged FROM dp_rdr.ledger \gset
 SET ROLE regress_analyst;
 -- Which rows there are would depend on other people's; rows of nobody; rows that are people; groups beside rows.
-SELECT count(*) FROM (SELECT pid FROM un_order_dp INTERSECT SELECT pid FROM un_return_dp) u;
+SELECT count(*) FROM (SELECT kind FROM un_order_dp INTERSECT SELECT kind FROM un_return_dp) u;
 SELECT count(*) FROM (SELECT pid FROM un_order_dp EXCEPT ALL SELECT pid FROM un_return_dp) u;
 SELECT count(*) FROM (SELECT kind FROM un_order_dp UNION ALL SELECT kind FROM un_kind) u;
 SELECT count(*) FROM (SELECT x FROM un_row_dp UNION ALL SELECT x FROM un_row_dp) u;

@@ -29,26 +29,54 @@ static bool keep_all(Node *tree) {
     return both->op == SETOP_UNION && keep_all(both->larg) && keep_all(both->rarg);
 }
 
-void group_union(const Level *level) {
-    Query *query = level->query;
-    if (query->commandType != CMD_SELECT || query->setOperations == nullptr || operation_of(query)->all ||
-        operation_of(query)->op != SETOP_UNION || !reads_rows(level))
-        return;
-    auto *tree = copied(query->setOperations);
-    if (!keep_all(tree)) // branches_of() says so
-        return;
-    Query *rows = make_select();
-    rows->rtable = query->rtable;
-    rows->cteList = query->cteList;
-    rows->setOperations = tree;
-    rows->hasRowSecurity = query->hasRowSecurity;
-    IncrementVarSublevelsUp(reinterpret_cast<Node *>(rows), 1, 1);
-    query->rtable = query->cteList = query->groupClause = NIL;
-    query->jointree = makeFromExpr(NIL, nullptr);
+[[noreturn]] static void refuse_operation(const SetOperationStmt *both, ParseState *source) {
+    if (both->op == SETOP_UNION)
+        refuse_part("UNION below UNION ALL of rows",
+                    "Write it as a sub-SELECT of its own: SELECT ... FROM (SELECT ... UNION SELECT ...) s UNION ALL "
+                    "SELECT ...",
+                    source, -1);
+    refuse_part(both->op == SETOP_INTERSECT ? "INTERSECT of these rows" : "EXCEPT of these rows",
+                psprintf("Show the columns that name a person in both SELECTs, without ALL; or write WHERE %s (SELECT FROM "
+                         "the other view o WHERE o.column = v.column), with an equality of each column that is compared.",
+                         both->op == SETOP_INTERSECT ? "EXISTS" : "NOT EXISTS"),
+                source, -1);
+}
+
+// Marks the rows of one side by a column.
+static bool mark_rows(Node *tree, const Query *query, bool mark) {
+    check_stack_depth();
+    if (IsA(tree, RangeTblRef)) {
+        auto *part = rt_fetch(castNode(RangeTblRef, tree)->rtindex, query->rtable)->subquery;
+        const auto *last = part->targetList == NIL ? nullptr : llast_node(TargetEntry, part->targetList);
+        if (part->setOperations != nullptr || (last != nullptr && last->resjunk))
+            return false;
+        (void)add_target(part, makeBoolConst(mark, false), "side");
+        return true;
+    }
+    return mark_rows(castNode(SetOperationStmt, tree)->larg, query, mark) &&
+           mark_rows(castNode(SetOperationStmt, tree)->rarg, query, mark);
+}
+
+static Node *of_side(Oid function, int column) {
+    auto *call = makeNode(Aggref);
+    call->aggfnoid = function;
+    call->aggtype = BOOLOID;
+    call->aggtranstype = InvalidOid;
+    call->aggargtypes = list_make1_oid(BOOLOID);
+    call->args = list_make1(makeTargetEntry(
+        reinterpret_cast<Expr *>(makeVar(1, static_cast<AttrNumber>(column), BOOLOID, -1, InvalidOid, 0)), 1, nullptr, false));
+    call->aggkind = AGGKIND_NORMAL;
+    call->aggsplit = AGGSPLIT_SIMPLE;
+    call->aggno = call->aggtransno = call->location = -1;
+    return reinterpret_cast<Node *>(call);
+}
+
+// Groups by all columns of what stands below. Returns how many there are.
+static int group_all(Query *query, const List *groupings, Query *rows) {
     Index last = 0;
     for (auto *target : border::each<TargetEntry>(query->targetList))
         last = Max(last, target->ressortgroupref);
-    ListCell *clause = list_head(operation_of(query)->groupClauses);
+    ListCell *clause = list_head(groupings);
     for (auto *target : border::each<TargetEntry>(query->targetList)) {
         if (target->resjunk || clause == nullptr)
             continue;
@@ -59,25 +87,46 @@ void group_union(const Level *level) {
         auto *grouping = copyObject(lfirst_node(SortGroupClause, clause));
         grouping->tleSortGroupRef = target->ressortgroupref;
         query->groupClause = lappend(query->groupClause, grouping);
-        clause = lnext(operation_of(query)->groupClauses, clause);
+        clause = lnext(groupings, clause);
     }
-    query->setOperations = nullptr;
-    add_item(query, subquery_entry(rows, "rows"));
+    return list_length(rows->targetList);
 }
 
-[[noreturn]] static void refuse_operation(const SetOperationStmt *both, ParseState *source) {
-    if (both->op == SETOP_UNION)
-        refuse_part("UNION below UNION ALL of rows",
-                    "Write it as a sub-SELECT of its own: SELECT ... FROM (SELECT ... UNION SELECT ...) s UNION ALL "
-                    "SELECT ...",
-                    source, -1);
-    refuse_part(both->op == SETOP_INTERSECT ? "INTERSECT of rows" : "EXCEPT of rows",
-                both->op == SETOP_INTERSECT
-                    ? "Write WHERE EXISTS (SELECT FROM the other view o WHERE o.column = v.column), with an equality "
-                      "of each column that is compared."
-                    : "Write WHERE NOT EXISTS (SELECT FROM the other view o WHERE o.column = v.column), with an "
-                      "equality of each column that is compared.",
-                source, -1);
+void group_union(const Level *level, ParseState *source) {
+    Query *query = level->query;
+    if (query->commandType != CMD_SELECT || query->setOperations == nullptr || operation_of(query)->all || !reads_rows(level))
+        return;
+    auto *tree = castNode(SetOperationStmt, copied(query->setOperations));
+    const SetOperation operation = tree->op;
+    tree->op = SETOP_UNION;
+    if (!keep_all(reinterpret_cast<Node *>(tree)) ||
+        (operation != SETOP_UNION && (!mark_rows(tree->larg, query, true) || !mark_rows(tree->rarg, query, false))))
+        return; // branches_of() refuses it
+    const List *groupings = operation_of(query)->groupClauses;
+    Query *rows = make_select();
+    rows->rtable = query->rtable;
+    rows->cteList = query->cteList;
+    rows->setOperations = reinterpret_cast<Node *>(tree);
+    rows->hasRowSecurity = query->hasRowSecurity;
+    IncrementVarSublevelsUp(reinterpret_cast<Node *>(rows), 1, 1);
+    query->rtable = query->cteList = query->groupClause = NIL;
+    query->jointree = makeFromExpr(NIL, nullptr);
+    const int n = group_all(query, groupings, rows);
+    if (operation != SETOP_UNION) {
+        tree->colTypes = lappend_oid(tree->colTypes, BOOLOID);
+        (void)add_target(rows, reinterpret_cast<Node *>(makeVar(1, static_cast<AttrNumber>(n + 1), BOOLOID, -1, InvalidOid, 0)), "side");
+        query->hasAggs = true;
+        Node *first = of_side(operation == SETOP_INTERSECT ? F_BOOL_OR : F_BOOL_AND, n + 1);
+        query->havingQual = operation == SETOP_EXCEPT
+                                ? first
+                                : make_and_qual(first, reinterpret_cast<Node *>(makeBoolExpr(
+                                                           NOT_EXPR, list_make1(of_side(F_BOOL_AND, n + 1)), -1)));
+    }
+    SetOperationStmt was = *operation_of(query);
+    query->setOperations = nullptr;
+    add_item(query, subquery_entry(rows, "rows"));
+    if (operation != SETOP_UNION && !has_rows_of_units(level))
+        refuse_operation(&was, source);
 }
 
 static List *add_branches(Node *tree, const Query *query, List *branches, ParseState *source) {

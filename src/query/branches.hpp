@@ -6,8 +6,9 @@
 
 namespace dp::query {
 
-// Makes UNION of rows, which keeps one of equal ones, GROUP BY of all columns over UNION ALL.
-void group_union(const Level *level);
+// Makes UNION of rows, which keeps one of equal ones, GROUP BY of all columns over UNION ALL; INTERSECT and EXCEPT of rows of units such a
+// one with HAVING, which asks for the sides that a row is on. 0A000: of others.
+void group_union(const Level *level, ParseState *source);
 
 // Lists the parts of UNION ALL, RangeTblEntry *. Errors: 0A000 for any other set operation, and for a cut.
 List *branches_of(const Query *query, ParseState *source);

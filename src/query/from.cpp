@@ -62,8 +62,10 @@ From read_from(Node *tree, bool nullable, const FromReader &reader) {
     case JOIN_RIGHT:
         return outer_join(join, nullable, reader);
     default:
-        refuse_part("a FULL JOIN", "Ask with a LEFT JOIN from each side, and combine the answers.", reader.source,
-                    exprLocation(join->quals));
+        refuse_part("a FULL JOIN",
+                    "Write as a sub-SELECT: SELECT ... FROM a LEFT JOIN b ON ... UNION ALL SELECT ... FROM b LEFT JOIN a "
+                    "ON ... WHERE a.column IS NULL, with a column of ON.",
+                    reader.source, exprLocation(join->quals));
     }
 }
 

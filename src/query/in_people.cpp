@@ -94,8 +94,27 @@ static Node *join_one(Query *query, const SubLink *link) {
     return equality(query, link, index);
 }
 
+// Groups a plain sub-SELECT of NOT IN by all that it shows, which changes nothing, where it has rows of units then.
+static void group_negated(const SubLink *link, const Level *level) {
+    auto *below = castNode(Query, link->subselect);
+    const Level own = {below, level};
+    if (link->subLinkType != ANY_SUBLINK || aggregates(below) || below->distinctClause != NIL || below->havingQual != nullptr ||
+        below->sortClause != NIL || !reads_rows(&own))
+        return;
+    for (auto *target : border::each<TargetEntry>(below->targetList)) {
+        auto *grouping = make_grouping(reinterpret_cast<Node *>(target->expr));
+        grouping->tleSortGroupRef = target->ressortgroupref = target->resno;
+        below->groupClause = lappend(below->groupClause, grouping);
+    }
+    if (!is_of_people(link, level) || is_cut(below))
+        below->groupClause = NIL;
+}
+
 static Node *join_all(const Level *level, Node *where) {
     check_stack_depth();
+    if (where != nullptr && IsA(where, BoolExpr) && castNode(BoolExpr, where)->boolop == NOT_EXPR &&
+        IsA(linitial(castNode(BoolExpr, where)->args), SubLink))
+        group_negated(linitial_node(SubLink, castNode(BoolExpr, where)->args), level);
     if (where != nullptr && IsA(where, SubLink) && is_of_people(castNode(SubLink, where), level))
         return join_one(level->query, castNode(SubLink, where));
     if (where != nullptr && IsA(where, BoolExpr) && castNode(BoolExpr, where)->boolop == AND_EXPR) {

@@ -510,9 +510,9 @@ static void rewrite_level(const Level *level, Rewrite *rewrite) {
 
 // SELECT DISTINCT of rows is GROUP BY of all its columns, without an aggregate: so a tool asks for the values of a filter. A GROUP BY of
 // more columns changes nothing. What stands below comes first: over rows that are grouped already it is ordinary SQL.
-static void group_distinct(const Level *level, Rewrite *) {
+static void group_distinct(const Level *level, Rewrite *rewrite) {
     Query *query = level->query;
-    group_union(level);
+    group_union(level, rewrite->source);
     if (query->commandType != CMD_SELECT || query->distinctClause == NIL || query->hasDistinctOn || query->hasAggs ||
         query->groupingSets != NIL || query->hasWindowFuncs || query->hasTargetSRFs || query->havingQual != nullptr ||
         query->setOperations != nullptr || !reads_rows(level))
