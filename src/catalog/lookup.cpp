@@ -49,25 +49,17 @@ void Lookup::close() const {
     usage.leave();
 }
 
-static void visit(const Lookup &lookup, int nkeys, ScanKey keys, SeeRow see, void *argument) {
+static List *scan(const Lookup &lookup, int nkeys, ScanKey keys) {
+    List *rows = NIL;
     SysScanDesc scan =
         systable_beginscan(lookup.table, lookup.key, OidIsValid(lookup.key), lookup.snapshot, nkeys, keys);
     for (HeapTuple tuple = systable_getnext(scan); HeapTupleIsValid(tuple); tuple = systable_getnext(scan)) {
         CHECK_FOR_INTERRUPTS();
-        see(Row{tuple, RelationGetDescr(lookup.table)}, argument);
+        auto *row = static_cast<Row *>(palloc(sizeof(Row)));
+        *row = Row{heap_copytuple(tuple), RelationGetDescr(lookup.table)};
+        rows = lappend(rows, row);
     }
     systable_endscan(scan);
-}
-
-static void keep(const Row &row, void *rows) {
-    auto *kept = static_cast<Row *>(palloc(sizeof(Row)));
-    *kept = Row{heap_copytuple(row.tuple), row.columns};
-    *static_cast<List **>(rows) = lappend(*static_cast<List **>(rows), kept);
-}
-
-static List *scan(const Lookup &lookup, int nkeys, ScanKey keys) {
-    List *rows = NIL;
-    visit(lookup, nkeys, keys, keep, &rows);
     return rows;
 }
 
@@ -93,30 +85,12 @@ List *Lookup::rows(Datum first, Oid second, Datum third) const {
     return scan(*this, 3, keys);
 }
 
-void Lookup::each_with(const char *column, Datum uuid, const char *index, SeeRow see, void *argument,
-                       const int64 *id) const {
-    ScanKeyData keys[2];
-    const Oid relation = RelationGetRelid(table);
-    ScanKeyInit(&keys[0], get_attnum(relation, column), BTEqualStrategyNumber, F_UUID_EQ, uuid);
-    if (id != nullptr)
-        ScanKeyInit(&keys[1], get_attnum(relation, "id"), BTEqualStrategyNumber, F_INT8EQ, Int64GetDatum(*id));
+List *Lookup::rows_with(const char *column, Datum uuid, const char *index) const {
+    ScanKeyData key;
+    ScanKeyInit(&key, get_attnum(RelationGetRelid(table), column), BTEqualStrategyNumber, F_UUID_EQ, uuid);
     Lookup by_index = *this;
     by_index.key = get_relname_relid(index, border::extension_schema());
-    visit(by_index, id == nullptr ? 1 : 2, keys, see, argument);
-}
-
-List *Lookup::rows_with(const char *column, Datum uuid, const char *index) const {
-    List *rows = NIL;
-    each_with(column, uuid, index, keep, &rows);
-    return rows;
-}
-
-void Lookup::each(SeeRow see, void *argument) const {
-    visit(*this, 0, nullptr, see, argument);
-}
-
-List *Lookup::all_rows() const {
-    return scan(*this, 0, nullptr);
+    return scan(by_index, 1, &key);
 }
 
 List *Lookup::rows(Datum first, const char *second) const {

@@ -21,9 +21,6 @@ struct Row {
     void append_version(StringInfo versions) const;
 };
 
-// Called for a row that lives until it returns.
-using SeeRow = void (*)(const Row &row, void *argument);
-
 // One table under a snapshot.
 struct Lookup {
     border::UsageScope usage;
@@ -40,12 +37,6 @@ struct Lookup {
     List *rows(Datum first, Oid second, Datum third) const; // a bytea
     // The rows with this uuid in a column, by an index on it.
     List *rows_with(const char *column, Datum uuid, const char *index) const;
-    // All rows, in the order of the primary key.
-    List *all_rows() const;
-    // Visits rows one by one, where they may be too much to hold. The id, if there is one, is the index's next column.
-    void each_with(const char *column, Datum uuid, const char *index, SeeRow see, void *argument,
-                   const int64 *id = nullptr) const;
-    void each(SeeRow see, void *argument) const;
 };
 
 // The only row, or null.
