@@ -77,32 +77,16 @@ FROM dp_rdr.odometer_share s WHERE s.id = $1)sql");
     odometer->has_turned = true;
 }
 
-// Takes rows away that say what those before them say.
-#define EQUAL_TO_THOSE_BEFORE                                                                                           \
-    " AND c.first < 9223372036854775807 AND (c.epsilon, c.delta, c.epsilon_epoch, c.delta_epoch, c.rho, c.pure, "      \
-    "c.rho_only) = (SELECT p.epsilon, p.delta, p.epsilon_epoch, p.delta_epoch, p.rho, p.pure, p.rho_only FROM ("       \
-    "(SELECT o.* FROM dp_rdr.odometer_cell o WHERE o.id = c.id AND o.grantee = c.grantee AND o.first < c.first "        \
-    "ORDER BY o.first DESC LIMIT 1) UNION ALL SELECT c.id, c.grantee, NULL, 0, 0, 0, 0, 0, 0, 0 WHERE c.grantee <> '') p " \
-    "ORDER BY p.first DESC NULLS LAST LIMIT 1)"
-
+// Takes rows away that say what those before them say. A charge on few cells leaves them: they are never more than there are cells.
 static void join_all_equal(const Spi &spi, const OpenOdometer &odometer) {
-    static border::Statement statement("DELETE FROM dp_rdr.odometer_cell c WHERE c.id = $1" EQUAL_TO_THOSE_BEFORE);
+    static border::Statement statement(R"sql(
+DELETE FROM dp_rdr.odometer_cell c WHERE c.id = $1 AND c.first < 9223372036854775807
+  AND (c.epsilon, c.delta, c.epsilon_epoch, c.delta_epoch, c.rho, c.pure, c.rho_only) = (
+    SELECT p.epsilon, p.delta, p.epsilon_epoch, p.delta_epoch, p.rho, p.pure, p.rho_only FROM (
+      (SELECT o.* FROM dp_rdr.odometer_cell o WHERE o.id = c.id AND o.grantee = c.grantee AND o.first < c.first ORDER BY o.first DESC LIMIT 1)
+      UNION ALL SELECT c.id, c.grantee, NULL, 0, 0, 0, 0, 0, 0, 0 WHERE c.grantee <> '') p
+    ORDER BY p.first DESC NULLS LAST LIMIT 1))sql");
     (void)run(spi, statement, Uuid{odometer.id});
-}
-
-// Sums have changed within ranges alike, so only what begins or ends there may be equal now. (OFFSET 0: each look is one by the whole key,
-// whatever the planner expects.)
-static void join_at_ends(const Spi &spi, const OpenOdometer &odometer, const Typed &grantees, const Touched &touched) {
-    static border::Statement statement(
-        "DELETE FROM dp_rdr.odometer_cell WHERE ctid = ANY (ARRAY(SELECT l.ctid "
-        "FROM unnest($2::text[]) g (grantee), unnest($3::bigint[]) e (first), LATERAL (SELECT c.ctid FROM dp_rdr.odometer_cell c "
-        "WHERE c.id = $1 AND c.grantee = g.grantee AND c.first = e.first" EQUAL_TO_THOSE_BEFORE " OFFSET 0) l))");
-    int64 ends[2 * most_ranges];
-    for (int i = 0; i < touched.n; i++) {
-        ends[2 * i] = touched.first[i];
-        ends[2 * i + 1] = touched.last[i] + 1;
-    }
-    (void)run(spi, statement, Uuid{odometer.id}, grantees, numbers_of(ends, 2 * touched.n));
 }
 
 // A cell that begins has what was charged to cells to come, and nothing of what was charged to all so far.
@@ -254,7 +238,7 @@ put AS (
   ON CONFLICT (id, grantee, first) DO UPDATE SET epsilon = EXCLUDED.epsilon, delta = EXCLUDED.delta,
     epsilon_epoch = EXCLUDED.epsilon_epoch, delta_epoch = EXCLUDED.delta_epoch, rho = EXCLUDED.rho, pure = EXCLUDED.pure,
     rho_only = EXCLUDED.rho_only)
-SELECT max(epsilon), max(delta), max(epsilon_epoch), max(delta_epoch), max(rho), max(pure), max(rho_only) FROM added WHERE inside
+SELECT max(epsilon), max(delta), max(epsilon_epoch), max(delta_epoch), max(rho), max(pure), max(rho_only), count(*) FROM added WHERE inside
 GROUP BY grantee ORDER BY grantee COLLATE "C")sql";
 
 static privacy::CellSums raise_to(const privacy::CellSums &cells, const privacy::Spread &spread) {
@@ -307,14 +291,15 @@ void charge_cells(const Spi &spi, const Charge &what, const Basis &basis, OpenOd
     price->by_cells = is_on_cells(what, *odometer);
     if (!price->by_cells)
         return;
+    constexpr int64 many_rows = 256;
     static border::Statement statement(add_sql);
-    const Typed grantees = grantees_of(share);
-    run_with_sums(spi, statement, added, Uuid{odometer->id}, grantees, numbers_of(what.touched->first, what.touched->n),
+    run_with_sums(spi, statement, added, Uuid{odometer->id}, grantees_of(share), numbers_of(what.touched->first, what.touched->n),
                   numbers_of(what.touched->last, what.touched->n), odometer->begun);
     price->raised = raise_to(sums_at(0, 1), odometer->spread);
     if (share != nullptr)
         price->raised_role = raise_to(sums_at(1, 1), share->spread);
-    join_at_ends(spi, *odometer, grantees, *what.touched);
+    if (value_at<int64>(0, 8) > many_rows)
+        join_all_equal(spi, *odometer);
 }
 
 // ---- questions that are only looked at -----------------------------------------------------------------------------
