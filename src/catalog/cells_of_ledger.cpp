@@ -38,7 +38,7 @@ known AS (
 // each value that is new since.
 static const char *const computed_sql = R"sql(
 amount AS (
-  SELECT g.grantee, e.cells, i.inside, m.*
+  SELECT g.grantee, e.cells, i.inside, %s
   FROM part p CROSS JOIN entry e
   CROSS JOIN LATERAL (SELECT coalesce((e.cells ->> 'partition')::integer BETWEEN p.base AND p.version, false) AS inside) i CROSS JOIN LATERAL (VALUES ('', 1), (e.grantee, 8)) g (grantee, at)
   CROSS JOIN LATERAL (
@@ -50,7 +50,7 @@ amount AS (
       b.here * coalesce(b.raised[5], b.rho * e.rho) AS rho,
       b.here * coalesce(b.raised[6], CASE WHEN e.pure THEN b.rho * e.epsilon ELSE 0 END) AS pure,
       b.here * coalesce(b.raised[7], CASE WHEN e.pure THEN 0 ELSE b.rho * e.row_count END) AS rho_only) m
-  WHERE e.account = 'public' AND g.grantee IS NOT NULL),
+  WHERE e.account = 'public' AND g.grantee IS NOT NULL GROUP BY g.grantee, e.cells, i.inside),
 point AS (
   SELECT a.*, f.first, f.sign FROM amount a CROSS JOIN part p CROSS JOIN LATERAL (
     SELECT p.others, 1 WHERE NOT a.inside
@@ -78,7 +78,7 @@ coming AS (SELECT DISTINCT ON (grantee) grantee, sums FROM step ORDER BY grantee
 
 const char *cells_of_ledger_sql() {
     return psprintf("%s %s", known_sql,
-                    psprintf(computed_sql, for_sums("sum(x.@) OVER w"), for_sums("sum(sign * @) AS @"), for_sums("@")));
+                    psprintf(computed_sql, for_sums("sum(m.@) AS @"), for_sums("sum(x.@) OVER w"), for_sums("sum(sign * @) AS @"), for_sums("@")));
 }
 
 const char *rows_of_cells_sql() {
