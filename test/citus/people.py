@@ -7,6 +7,8 @@ import os
 import pathlib
 import re
 import struct
+import subprocess
+import sys
 import threading
 import time
 
@@ -290,11 +292,12 @@ def check_layouts(tap, coordinator, seed):
             tap.report(f"layout: {name} is refused", [] if message in said else [said])
             coordinator.error(f"DROP TABLE {table}", "controller")  # the tables of later checks would be co-located with it
             continue
-        coordinator.psql(f"SELECT dp_grant('{table}_dp', 'analyst', tau => 0, epsilon_max => 1, candidates => '{{1}}')", "controller")
+        coordinator.psql(f"SELECT dp_grant('{table}_dp', 'analyst', tau => 0, epsilon_max => 1, candidates => '{{1}}', delta => 1e-6)",
+                         "controller")
         coordinator.psql(f"CREATE TABLE {table}_one AS TABLE {table}; SET client_min_messages TO error; "
                          f"SELECT dp_protect('{table}_one', '{table}_one_dp', unit => 'patient_id -> patient (id)', max_rows => 5); "
                          f"SELECT dp_set_bounds('{table}_one', 'cost', 0, 50), "
-                         f"dp_grant('{table}_one_dp', 'analyst', tau => 0, epsilon_max => 1, candidates => '{{1}}')", "controller")
+                         f"dp_grant('{table}_one_dp', 'analyst', tau => 0, epsilon_max => 1, candidates => '{{1}}', delta => 1e-6)", "controller")
         answers = [ask(coordinator, seed, "SELECT sum(cost) FROM {t}", {"t": t}) for t in (table + "_dp", table + "_one_dp")]
         tap.report(f"layout: {name} is right", [] if answers[0] == answers[1] and not is_error(answers[0]) else answers)
     check_unit_types(tap, coordinator, seed)
@@ -356,6 +359,9 @@ def check_refused(tap, coordinator, seed):
     tap.report("layout: a public table that nodes lack", [] if "create_reference_table" in said else [said])
     said = ask(coordinator, seed, "SELECT count(*) FROM visit_dp v JOIN patient_one_dp p ON p.id = v.patient_id", {})
     tap.report("layout: a local table beside", [] if "summary table" in said else [said])
+    said = ask(coordinator, seed, "SELECT count(*) FROM patient_dp p JOIN (SELECT patient_id, count(*) AS n FROM laid_replicated_dp "
+               "GROUP BY patient_id) t ON t.patient_id = p.id", {})
+    tap.report("layout: a sub-SELECT over what is elsewhere", [] if "a join with public.laid_replicated_dp" in said and "summary table" in said else [said])
     coordinator.psql("SELECT update_distributed_table_colocation('drug', colocate_with => 'none')")
     said = ask(coordinator, seed, "SELECT count(*) FROM drug_dp", {})
     tap.report("layout: what is co-located no more", [] if "a unit with several rows of public.drug" in said else [said])
@@ -439,6 +445,13 @@ def check_ends(tap, coordinator, worker, held_up, within, waits, frozen, suspend
     tap.report("people: nobody is suspended", suspended(coordinator))
     said = coordinator.error(question, "analyst")
     tap.report("people: answers go on", [] if not is_error(said) else [said])
+
+
+def check_estimate(tap):
+    """The table of the page is what the script prints."""
+    top = pathlib.Path(__file__).resolve().parents[2]
+    printed = subprocess.run([sys.executable, top / "test" / "bench" / "estimate.py"], text=True, stdout=subprocess.PIPE, check=True).stdout
+    tap.report("page: the estimate is that of the script", [] if printed in (top / "doc" / "operations.md").read_text(encoding="utf8") else [printed])
 
 
 PAGE = pathlib.Path(__file__).resolve().parents[2] / "doc" / "three-servers.md"

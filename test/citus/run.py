@@ -689,6 +689,7 @@ def check_people(tap, nodes, seed, rows, rounds):
     print_costs(coordinator, rows, rounds)
     people.check_load(tap, coordinator, nodes[3], suspended)
     people.check_page(tap, nodes)
+    people.check_estimate(tap)
     people.check_ends(tap, coordinator, nodes[1], held_up, within, waits, frozen, suspended)
 
 
