@@ -50,16 +50,12 @@ ClosedForms *find_closed_forms(const GeneralQuestion *question) {
     return forms;
 }
 
-static void count_row(void *rows, Datum *, bool *) {
-    ++*static_cast<int64 *>(rows);
-}
-
 bool at_most_once(const GeneralQuestion *question) {
     if (list_length(question->general->query->rtable) == 1)
         return true;
     int64 multiplied = 0;
     as_owner(question->settings->owner, [&] {
-        run_query(expanded(multiplied_query(question)), InvalidOid, count_row, &multiplied);
+        run_query(expanded(multiplied_query(question)), InvalidOid, [&](const TupleTableSlot *) { multiplied++; });
     });
     return multiplied == 0;
 }

@@ -339,8 +339,7 @@ static void add_counted(Work *work, int group, const Datum *values, const bool *
     }
 }
 
-static void take_record(void *reader, Datum *values, bool *nulls) {
-    auto *work = static_cast<Work *>(reader);
+static void take_record(Work *work, Datum *values, bool *nulls) {
     const Projection *projection = work->projection;
     Memo *memo = work->people.memo;
     int64 individuals = DatumGetInt64(values[projection->count_column]);
@@ -366,7 +365,8 @@ static int64 read_records(Work *work) {
     bool asked = question->where != nullptr && work->projection->people.a == nullptr && question->units == nullptr &&
                  !catalog::is_known_to_citus(question->settings->relation);
     return run_query(static_cast<Query *>(copyObject(work->projection->query)),
-                     asked ? question->settings->relation : InvalidOid, take_record, work, question->checked);
+                     asked ? question->settings->relation : InvalidOid,
+                     [work](const TupleTableSlot *row) { take_record(work, row->tts_values, row->tts_isnull); }, question->checked);
 }
 
 // Everybody, and the members of people's groups, whether or not the query's WHERE accepts them.

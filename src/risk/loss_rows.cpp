@@ -207,8 +207,7 @@ static void add_loss_of_set(Scan *scan, ColumnSet *set, privacy::PersonLoss *los
     privacy::add(loss, known->loss);
 }
 
-static void take_row(void *reader, Datum *values, bool *nulls) {
-    auto *scan = static_cast<Scan *>(reader);
+static void take_row(Scan *scan, const Datum *values, const bool *nulls) {
     const int nkeys = scan->sums->nkeys, n = list_length(scan->columns);
     scan->rows++;
     for (int i = 0; i < nkeys; i++)
@@ -277,7 +276,8 @@ int64 read_losses_of_rows(const rows::Question *table, const List *asked, LossSu
     initStringInfo(&scan.bytes);
     foreach (cell, scan.sets)
         begin_set(&scan, static_cast<ColumnSet *>(lfirst(cell)));
-    (void)run_query(scan_query(table, &scan), InvalidOid, take_row, &scan, table->checked);
+    (void)run_query(scan_query(table, &scan), InvalidOid, [&scan](const TupleTableSlot *row) { take_row(&scan, row->tts_values, row->tts_isnull); },
+                    table->checked);
     MemoryContextDelete(scan.known);
     FreeExecutorState(state);
     return scan.rows;

@@ -231,29 +231,6 @@ Query *multiplied_query(const GeneralQuestion *question) {
 
 // ---- memo ----------------------------------------------------------------------------------------------------------
 
-namespace {
-struct Reader {
-    const RecordsQuery *records;
-    Memo *memo;
-    int64 individuals; // of all records
-    TakeRecord take;
-    void *reader;
-};
-} // namespace
-
-static void read_record(void *context, Datum *values, bool *nulls) {
-    auto *reader = static_cast<Reader *>(context);
-    Memo *memo = reader->memo;
-    int64 individuals = DatumGetInt64(values[reader->records->count_column]);
-    if (individuals == 0) // without columns to group by there is one row even if there are no records
-        return;
-    *memo->records.append() = Record{individuals, 0, 0, 0, false, false};
-    reader->individuals += individuals;
-    if (memo->kept != nullptr)
-        tuplestore_putvalues(memo->kept, memo->desc, values, nulls);
-    reader->take(reader->reader, memo->nrecords++, values, nulls);
-}
-
 Memo *begin_memo(const RecordsQuery *records, const border::Spi &spi, bool keep) {
     MemoryContext old = MemoryContextSwitchTo(spi.caller);
     auto *memo = static_cast<Memo *>(palloc0(sizeof(Memo)));
@@ -267,20 +244,30 @@ Memo *begin_memo(const RecordsQuery *records, const border::Spi &spi, bool keep)
 
 void read_memo(const GeneralQuestion *question, const RecordsQuery *records, Memo *memo, TakeRecord take,
                void *reader) {
-    Reader of_records = {records, memo, 0, take, reader};
-    bool elsewhere = catalog::is_known_to_citus(question->settings->relation);
-    Oid table = records->all_rows || elsewhere ? InvalidOid : question->settings->relation;
-    int64 met = run_query(expanded(records->query), table, read_record, &of_records);
-    memo->rows = of_records.individuals;
+    int64 all = 0; // individuals
+    const auto take_row = [&](TupleTableSlot *row) {
+        const int64 individuals = DatumGetInt64(row->tts_values[records->count_column]);
+        if (individuals == 0) // without columns to group by there is one row even if there are no records
+            return;
+        *memo->records.append() = Record{individuals, 0, 0, 0, false, false};
+        all += individuals;
+        if (memo->kept != nullptr)
+            tuplestore_putvalues(memo->kept, memo->desc, row->tts_values, row->tts_isnull);
+        take(reader, memo->nrecords++, row->tts_values, row->tts_isnull);
+    };
+    const bool elsewhere = catalog::is_known_to_citus(question->settings->relation);
+    const Oid table = records->all_rows || elsewhere ? InvalidOid : question->settings->relation;
+    const int64 met = run_query(expanded(records->query), table, take_row);
+    memo->rows = all;
     if (!records->all_rows) {
         Query *count = make_select(rows::table_entry(question->table), nullptr);
         add_aggregate(count, F_COUNT_, INT8OID, nullptr);
         memo->rows = met;
         if (met == not_known)
             run_counts(count, &memo->rows);
-        memo->rows = Max(memo->rows, of_records.individuals); // on other nodes some may have gone meanwhile
+        memo->rows = Max(memo->rows, all); // on other nodes some may have gone meanwhile
     }
-    memo->outside = memo->rows - of_records.individuals;
+    memo->outside = memo->rows - all;
 }
 
 void profile_memo(const border::Spi &spi, privacy::Mechanism mechanism, Memo *memo) {

@@ -110,7 +110,9 @@ ResultReader begin_result(const Order *order) {
     return ResultReader{order, begin_sort(order), MakeSingleTupleTableSlot(order->desc, &TTSOpsVirtual), 0};
 }
 
-void take_row(void *context, Datum *values, bool *nulls) {
+void take_row(void *context, TupleTableSlot *row) {
+    const Datum *values = row->tts_values;
+    const bool *nulls = row->tts_isnull;
     auto *reader = static_cast<ResultReader *>(context);
     const Order *order = reader->order;
     TupleTableSlot *slot = reader->slot;
@@ -187,7 +189,7 @@ Result run_once(const GeneralQuestion *question) {
     ResultReader reader = begin_result(order_of(question));
     Result result = {};
     as_owner(question->settings->owner, [&] {
-        (void)run_query(expanded(statement_of(question, nullptr)), InvalidOid, take_row, &reader);
+        (void)run_query(expanded(statement_of(question, nullptr)), InvalidOid, take_row, &reader, NIL);
         result = finish_result(&reader);
     });
     return result;

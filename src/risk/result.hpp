@@ -24,7 +24,7 @@ struct ResultReader {
     int64 nrows;
 };
 ResultReader begin_result(const Order *order);
-void take_row(void *reader, Datum *values, bool *nulls);
+void take_row(void *reader, TupleTableSlot *row);
 // 0A000 where nothing tells two rows apart.
 Result finish_result(ResultReader *reader);
 // The rows that were read last. It leaves something behind in the current memory.

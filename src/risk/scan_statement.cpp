@@ -5,7 +5,6 @@
 #include "query/limits.hpp"
 #include "rows/engine.hpp"
 #include "rows/nodes.hpp"
-#include "rows/run_plan.hpp"
 
 namespace dp::risk {
 
@@ -19,13 +18,7 @@ Query *make_select(RangeTblEntry *entry, Node *where) {
 
 void add_group(Query *query, Node *expression) {
     query::check_columns(list_length(query->targetList) + 1);
-    rows::add_target(query, expression);
-    auto *target = llast_node(TargetEntry, query->targetList);
-    auto *clause = makeNode(SortGroupClause);
-    get_sort_group_operators(exprType(expression), false, true, false, &clause->sortop, &clause->eqop, nullptr,
-                             &clause->hashable);
-    clause->tleSortGroupRef = target->ressortgroupref = target->resno;
-    query->groupClause = lappend(query->groupClause, clause);
+    rows::group_by(query, list_make1(expression), true);
 }
 
 // ---- rows that the scans met -----------------------------------------------------------------------------------------
@@ -123,18 +116,6 @@ static void check_reads_only(const PlannedStmt *plan, const List *checked) {
                         errhint("Ask again.")));
 }
 
-namespace {
-struct Taking {
-    TakeRow take;
-    void *reader;
-};
-} // namespace
-
-static void take(void *context, TupleTableSlot *row) {
-    const auto *taking = static_cast<const Taking *>(context);
-    taking->take(taking->reader, row->tts_values, row->tts_isnull);
-}
-
 static int64 execute(Query *query, Oid table, DestReceiver *receiver, const List *checked) {
     PlannedStmt *plan = rows::plan(query, CURSOR_OPT_PARALLEL_OK);
     check_reads_only(plan, checked);
@@ -151,13 +132,12 @@ static void read_all_parts() {
     set_config_option("enable_partition_pruning", "off", PGC_SUSET, PGC_S_SESSION, GUC_ACTION_SAVE, true, 0, false);
 }
 
-int64 run_query(Query *query, Oid table, TakeRow take_row, void *reader, const List *checked) {
+int64 run_query(Query *query, Oid table, rows::TakeRow take, void *context, const List *checked) {
     MemoryContext memory = AllocSetContextCreate(CurrentMemoryContext, "dp_rdr statement", ALLOCSET_DEFAULT_SIZES);
     MemoryContext old = MemoryContextSwitchTo(memory);
     if (OidIsValid(table))
         read_all_parts();
-    Taking taking = {take_row, reader};
-    int64 met = execute(query, table, rows::taker_of(take, &taking), checked);
+    int64 met = execute(query, table, rows::taker_of(take, context), checked);
     MemoryContextSwitchTo(old);
     MemoryContextDelete(memory);
     return met;
@@ -169,31 +149,21 @@ Query *expanded(const Query *query) {
     return linitial_node(Query, QueryRewrite(copy));
 }
 
-void run_again(PlannedStmt *plan, ParamListInfo parameters, TakeRow take_row, void *reader) {
+void run_again(PlannedStmt *plan, ParamListInfo parameters, rows::TakeRow take, void *context) {
     MemoryContext memory = AllocSetContextCreate(CurrentMemoryContext, "dp_rdr statement", ALLOCSET_DEFAULT_SIZES);
     MemoryContext old = MemoryContextSwitchTo(memory);
-    Taking taking = {take_row, reader};
-    border::end_unhooked(border::run_unhooked(plan, rows::taker_of(take, &taking), parameters));
+    border::end_unhooked(border::run_unhooked(plan, rows::taker_of(take, context), parameters));
     MemoryContextSwitchTo(old);
     MemoryContextDelete(memory);
 }
 
-namespace {
-struct Counts {
-    int n;
-    int64 *counts;
-};
-} // namespace
-
-static void take_counts(void *reader, Datum *values, bool *) {
-    auto *taken = static_cast<Counts *>(reader);
-    for (int i = 0; i < taken->n; i++)
-        taken->counts[i] = DatumGetInt64(values[i]);
-}
-
 void run_counts(Query *query, int64 *counts, const List *checked) {
-    Counts taken = {list_length(query->targetList), counts};
-    run_query(query, InvalidOid, take_counts, &taken, checked);
+    const int n = list_length(query->targetList);
+    const auto take = [&](const TupleTableSlot *row) {
+        for (int i = 0; i < n; i++)
+            counts[i] = DatumGetInt64(row->tts_values[i]);
+    };
+    run_query(query, InvalidOid, take, checked);
 }
 
 } // namespace dp::risk

@@ -1,12 +1,11 @@
 #include "sql/leaf_arguments.hpp"
 
 #include "border/each.hpp"
-#include "border/hooks.hpp"
 #include "border/visit.hpp"
 #include "query/outer_query.hpp"
 #include "query/parse.hpp"
+#include "risk/scan_statement.hpp"
 #include "rows/nodes.hpp"
-#include "rows/run_plan.hpp"
 
 namespace dp::sql {
 
@@ -50,41 +49,31 @@ static Query *select_arguments(const Query *around, const List *arguments) {
     return query;
 }
 
-namespace {
-struct Taken {
-    MemoryContext memory;
-    release::Ask *ask;
-};
-} // namespace
-
-static void take_arguments(void *context, TupleTableSlot *row) {
-    const auto *taken = static_cast<const Taken *>(context);
-    MemoryContext old = MemoryContextSwitchTo(taken->memory);
-    for (int i = 0; i < taken->ask->parameters->numParams; i++) {
-        const Form_pg_attribute column = TupleDescAttr(row->tts_tupleDescriptor, i);
-        ParamExternData &parameter = taken->ask->parameters->params[i];
-        parameter.isnull = row->tts_isnull[i];
-        if (!parameter.isnull)
-            parameter.value = column->attlen == -1
-                                  ? PointerGetDatum(PG_DETOAST_DATUM_COPY(row->tts_values[i]))
-                                  : datumCopy(row->tts_values[i], column->attbyval, column->attlen);
-        parameter.pflags = PARAM_FLAG_CONST;
-        parameter.ptype = taken->ask->parameter_types[i] = query::parameter_type(column->atttypid);
-    }
-    MemoryContextSwitchTo(old);
+static void take_argument(const TupleTableSlot *row, int i, release::Ask *ask) {
+    const Form_pg_attribute column = TupleDescAttr(row->tts_tupleDescriptor, i);
+    ParamExternData &parameter = ask->parameters->params[i];
+    parameter.isnull = row->tts_isnull[i];
+    if (!parameter.isnull)
+        parameter.value = column->attlen == -1 ? PointerGetDatum(PG_DETOAST_DATUM_COPY(row->tts_values[i]))
+                                               : datumCopy(row->tts_values[i], column->attbyval, column->attlen);
+    parameter.pflags = PARAM_FLAG_CONST;
+    parameter.ptype = ask->parameter_types[i] = query::parameter_type(column->atttypid);
 }
 
 bool evaluate_arguments(const Query *around, const List *arguments, release::Ask *ask) {
     const int n = list_length(arguments);
     ask->parameters = makeParamList(n);
     ask->parameter_types = static_cast<Oid *>(palloc0(sizeof(Oid) * (n + 1)));
-    if (n == 0)
-        return true;
-    Query *query = select_arguments(around, arguments);
+    Query *query = n == 0 ? nullptr : select_arguments(around, arguments);
     if (query == nullptr)
-        return false;
-    Taken taken = {CurrentMemoryContext, ask};
-    border::end_unhooked(border::run_unhooked(border::plan_unhooked(query, 0), rows::taker_of(take_arguments, &taken)));
+        return n == 0;
+    MemoryContext memory = CurrentMemoryContext;
+    risk::run_query(query, InvalidOid, [&](const TupleTableSlot *row) {
+        MemoryContext old = MemoryContextSwitchTo(memory);
+        for (int i = 0; i < n; i++)
+            take_argument(row, i, ask);
+        MemoryContextSwitchTo(old);
+    });
     return true;
 }
 

@@ -22,7 +22,9 @@ USERS = {  # a name, as a regular expression: who may use it
     r"release::choose_limit\(": "keeper/answering",
     r"\bleave_one_out\(": "risk/leave_one_row_out release/choose release/output sql/risk_calls sql/risk_summary sql/output_risk sql/report_query",
     r"\bfor_each_unit(_of_several)?\(": "rows/units rows/unit_sums risk/unit_changes risk/loss",
-    r"\brun_(query|text|counts|again)\(": "risk/scan_statement risk/general_risk risk/leave_one_row_out risk/unit_changes risk/records risk/result risk/closed_forms risk/rerun risk/loss_rows",
+    # sql/leaf_arguments evaluates values and rows of the caller's own, with his rights: no restricted view and no protected table is in them.
+    r"\brun_(query|counts|again)\(": "risk/scan_statement risk/general_risk risk/leave_one_row_out risk/records risk/result risk/closed_forms risk/loss_rows sql/leaf_arguments",
+    r"\bcount_units\(": "rows/population rows/evaluate rows/units risk/unit_changes risk/leave_one_row_out risk/loss",
     r"\bread_losses\(": "risk/loss sql/loss_calls",
     r"\bgeneral_risk\(": "risk/general_risk release/general_answer sql/general sql/risk_calls",
     r"release::(begin|select|step|finish|finish_signal|charged|continue_charged)\(": "keeper/preparing keeper/answering keeper/serving",
