@@ -4,6 +4,8 @@
 #include <cmath>
 #include <limits>
 
+#include "privacy/numbers.hpp"
+
 namespace dp::privacy {
 
 namespace {
@@ -63,12 +65,7 @@ double tpr_of_rho(double rho, double fpr) {
     if (rho <= 0 || fpr <= 0 || fpr >= 1)
         return std::clamp(fpr, 0.0, 1.0);
     const Rate absent(fpr);
-    double possible = fpr, impossible = 1;
-    for (int i = 0; i < halvings; ++i) {
-        const double middle = 0.5 * (possible + impossible);
-        (is_impossible(Rate(middle), absent, rho) ? impossible : possible) = middle;
-    }
-    return impossible;
+    return halved(fpr, 1, halvings, [&](double tpr) { return !is_impossible(Rate(tpr), absent, rho); }).high;
 }
 
 double rounded_up(double rate) {
@@ -94,13 +91,11 @@ double largest_advantage(const AttackedLoss &loss) {
         return rounded_up(std::tanh(loss.epsilon / 2) + loss.delta * (1 - std::tanh(loss.epsilon / 2)));
     // The rates of a test and of its mirror image (the roles of presence and absence exchanged) lie symmetrically, and the curve
     // is concave: the difference is largest where false alarms are as frequent as misses. There both bounds above say the same.
-    double low = 0, high = 0.5;
-    for (int i = 0; i < halvings; ++i) {
-        const double middle = 0.5 * (low + high);
-        const double hits = 1 - middle - loss.delta, alarms = std::exp(loss.epsilon) * middle;
-        (hits > alarms && is_impossible(Rate(hits), Rate(alarms), loss.rho) ? low : high) = middle;
-    }
-    return rounded_up(1 - 2 * low);
+    const auto too_few = [&](double misses) {
+        const double hits = 1 - misses - loss.delta, alarms = std::exp(loss.epsilon) * misses;
+        return hits > alarms && is_impossible(Rate(hits), Rate(alarms), loss.rho);
+    };
+    return rounded_up(1 - 2 * halved(0, 0.5, halvings, too_few).low);
 }
 
 double largest_tpr(const std::vector<AttackedLoss> &losses, double fpr) {

@@ -65,15 +65,8 @@ double delta_balle_wang(double eps, double sigma, double sensitivity) {
 // Bisection in ln(sigma / sensitivity); the upper end satisfies delta. The range covers epsilon from 10^-9 to 100 at
 // any delta that a Delta can hold.
 double analytic_gaussian_sigma(double eps, double delta, double sensitivity) {
-    double low = std::log(1e-6), high = std::log(1e12);
-    for (int i = 0; i < 200; ++i) {
-        const double middle = 0.5 * (low + high);
-        if (delta_balle_wang(eps, std::exp(middle), 1) <= delta)
-            high = middle;
-        else
-            low = middle;
-    }
-    return sensitivity * std::exp(high);
+    const auto too_little = [&](double log_sigma) { return !(delta_balle_wang(eps, std::exp(log_sigma), 1) <= delta); };
+    return sensitivity * std::exp(halved(std::log(1e-6), std::log(1e12), 200, too_little).high);
 }
 
 double discrete_gaussian_delta(double eps, double sigma, double sensitivity) {

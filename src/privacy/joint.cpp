@@ -108,11 +108,7 @@ double laplace_tail(int parts, double t) {
 double halfwidth_of(const MeasureNoise &noise, double one, int parts, double share) {
     if (noise.mechanism == Mechanism::gaussian)
         return normal_upper_quantile(share / 2) * noise.gaussian.sigma() * std::sqrt(parts) / one;
-    double low = 0, high = 256;
-    for (int i = 0; i < 100; ++i) {
-        const double middle = 0.5 * (low + high);
-        (laplace_tail(parts, middle) > share ? low : high) = middle;
-    }
+    const double high = halved(0, 256, 100, [&](double t) { return laplace_tail(parts, t) > share; }).high;
     return high * (noise.laplace.value() / one);
 }
 

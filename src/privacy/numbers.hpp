@@ -30,6 +30,18 @@ template <class Real> Real of_sample_factor(Real count) {
     return c / (c - 1);
 }
 
+// Halves an interval so many times, to the side of a number that `too_low` tells from smaller ones.
+struct Bracket {
+    double low, high;
+};
+template <class TooLow> Bracket halved(double low, double high, int times, TooLow too_low) {
+    for (; times > 0; --times) {
+        const double middle = 0.5 * (low + high);
+        (too_low(middle) ? low : high) = middle;
+    }
+    return {low, high};
+}
+
 // Returns P(Z > x) and the density at x of a standard normal variable.
 inline double normal_above(double x) {
     return 0.5 * std::erfc(x / std::sqrt(2.0));

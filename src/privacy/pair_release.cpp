@@ -61,11 +61,7 @@ double combined_halfwidth(const MeasureNoise &noise, double u, double l) {
     const double a = std::max(std::fabs(u), std::fabs(l)), c = std::min(std::fabs(u), std::fabs(l));
     if (noise.mechanism == Mechanism::gaussian)
         return finite(normal_upper_quantile(beta / 2) * (noise.gaussian.sigma() / one) * std::hypot(u, l));
-    double low = 0, high = 64;
-    for (int i = 0; i < 100; ++i) {
-        const double middle = 0.5 * (low + high);
-        (two_laplace_tail(c / a, middle) > beta ? low : high) = middle;
-    }
+    const double high = halved(0, 64, 100, [&](double t) { return two_laplace_tail(c / a, t) > beta; }).high;
     return finite(high * (noise.laplace.value() / one) * a);
 }
 

@@ -6,6 +6,7 @@
 #include <stdexcept>
 
 #include "privacy/calibration.hpp"
+#include "privacy/numbers.hpp"
 
 namespace dp::privacy {
 
@@ -60,14 +61,8 @@ double analytic_eps_star(double sigma, double sensitivity, double delta) {
     double high = 1;
     while (delta_balle_wang(high, sigma, sensitivity) > delta)
         high *= 2;
-    double low = high == 1 ? 0 : high / 2;
-    for (int step = 0; step < 200; ++step) {
-        const double middle = low + (high - low) / 2;
-        if (middle <= low || middle >= high)
-            break;
-        (delta_balle_wang(middle, sigma, sensitivity) >= delta ? low : high) = middle;
-    }
-    return low;
+    const auto too_low = [&](double eps) { return delta_balle_wang(eps, sigma, sensitivity) >= delta; };
+    return halved(high == 1 ? 0 : high / 2, high, 64, too_low).low;
 }
 
 // ---- The analyst's price ----
