@@ -58,6 +58,8 @@ SELECT peak() AS before \gset
 SELECT count(*) FROM dp_risk('SELECT h, avg(v), sum(w) FROM multitude_dp GROUP BY h', '{1}', 'laplace', 1e-6, 'published');
 SELECT count(*) FROM dp_risk_records('SELECT h, sum(v), sum(w) FROM multitude_dp GROUP BY h', 1, 'laplace', 1e-6);
 SELECT count(*) FROM dp_risk('SELECT h, max(v), stddev(w) FROM multitude_dp GROUP BY h', '{1}', sensitivity => 1000000);
+-- So many numbers of groups that nobody declared would be compared for minutes at each epsilon.
+SELECT attempt($$SELECT dp_risk('SELECT h, avg(v), avg(w), avg(v + 1), avg(v + 2) FROM multitude_dp GROUP BY h', '{1}', delta => 1e-6)$$);
 SELECT peak() - :before < 32 AS on_disk;
 DROP FUNCTION peak;
 SELECT dp_unprotect('multitude_dp');

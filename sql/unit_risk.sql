@@ -193,6 +193,12 @@ FROM dp_report('ur_visits', 'SELECT ward, count(*), sum(amount) FROM ur_visits_d
 SELECT attempt($$SELECT dp_risk('SELECT count(*) FROM ur_visits_dp', calibration => 'published')$$);
 SELECT attempt($$CALL dp_find_epsilon('SELECT count(*) FROM ur_visits_dp', 0.9, group_a => 'pid < 3', group_b => 'pid > 5')$$);
 SELECT attempt($$CALL dp_find_epsilon('SELECT count(*) FROM ur_people_dp WHERE age > 25', 0.9, group_a => 'age < 23', group_b => 'age > 27')$$);
+-- Elsewhere a join with that table compares them.
+SELECT p.a = e.a AND p.b = e.b AS as_expected, p.a <> p.b AS differ
+FROM (SELECT percentile_disc(0.5) WITHIN GROUP (ORDER BY coalesce(pis, 0) + noise) FILTER (WHERE age < 26) AS a, percentile_disc(0.5) WITHIN GROUP (ORDER BY coalesce(pis, 0) + noise) FILTER (WHERE age >= 26) AS b
+      FROM dp_risk('SELECT count(*) FROM ur_visits_dp', '{1}'), ur_people LEFT JOIN dp_risk_records('SELECT count(*) FROM ur_visits_dp', 1) ON (record ->> 'pid')::integer = pid) p,
+     (SELECT percentile_disc(0.5) WITHIN GROUP (ORDER BY l.pis + noise) FILTER (WHERE age < 26) AS a, percentile_disc(0.5) WITHIN GROUP (ORDER BY l.pis + noise) FILTER (WHERE age >= 26) AS b
+      FROM dp_risk('SELECT count(*) FROM ur_visits_dp', '{1}'), ur_people JOIN ur_left_out l ON l.unit = pid AND l.name = 'count') e;
 
 -- What a selection by tau_var compares: n times the variance among all people, less n tau_var. No person who is left out, here in fact, moves it
 -- by more than its sensitivity; who has rows in other tables alone (77) does not move it at all.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "border/refuse.hpp"
 #include "privacy/joint.hpp"
 #include "privacy/noise.hpp"
 #include "rows/quantiles.hpp"
@@ -127,11 +128,25 @@ struct Candidate {
 };
 } // namespace
 
+// Refuses so many groups that the search takes minutes at each epsilon: each of their numbers is looked at. 53000 suspends no analyst.
+static void check_search(const Question *question, int ngroups) {
+    constexpr double most = 1e6;
+    double numbers = 0;
+    for (const privacy::Measure &measure : *question->measures)
+        numbers += measure.has_parts() ? static_cast<double>(measure.calls.size()) : 0;
+    if (numbers * ngroups > most)
+        refuse_with(ERRCODE_INSUFFICIENT_RESOURCES,
+                    psprintf("the least noise of %.0f numbers in %d groups takes too long to find", numbers, ngroups),
+                    "Declare the groups, ask about fewer of them, or for fewer averages and the like.",
+                    psprintf("At most %.0f numbers in groups that nobody declared are compared.", most));
+}
+
 // Returns the groups among which the least noise is looked for: all of few, else those of which it roughly is least.
 static Candidate *candidates_for_least(const Question *question, const Memo *memo, const privacy::ReleasePlan *plan, int *n) {
     constexpr int kept = 256;
     const bool many = memo->ngroups > few_groups;
     *n = many ? kept : memo->ngroups;
+    check_search(question, memo->ngroups);
     auto *candidates = static_cast<Candidate *>(palloc(sizeof(Candidate) * *n));
     for (int group = 0; group < memo->ngroups; group++) {
         CHECK_FOR_INTERRUPTS();

@@ -43,7 +43,8 @@ void check_units(const rows::Question *question, const Wanted &wanted) {
                  errmsg("groups of people are compared in the table of people alone, with one row for each"),
                  errdetail("A condition over the rows of %s says nothing about a person.",
                            question->settings->relation_name),
-                 errhint("Ask over a view of the table whose key is the unit, or leave group_a and group_b out.")));
+                 errhint("Ask over a view of the table whose key is the unit, or join dp_risk_records() with it and "
+                         "compare medians of pis + noise.")));
     if (!units->clipped)
         return;
     if (wanted.calibration == privacy::Calibration::published)
