@@ -27,7 +27,7 @@ SELECT dp_set_bounds('us_visits', 'amount', -5, 20), dp_set_bounds('us_items', '
 
 -- Terms of everybody, as they are brought. people: 32,000, but for those whose visits are nobody's and who are no rows of us_people.
 CREATE VIEW us_everybody AS SELECT pid FROM us_people UNION SELECT pid FROM us_visits WHERE pid IS NOT NULL;
-CREATE TABLE us_question (name text, query text, m integer, k1 integer, pis float8[]);
+CREATE TABLE us_question (name text, query text, m integer, k1 integer, pis float8[], tau_vars float8[] DEFAULT '{1e-4,1e-3,0.03}');
 INSERT INTO us_question
 SELECT q.name, q.query, q.m, q.k1, (SELECT array_agg(coalesce(p.pis, 0)) FROM us_everybody e LEFT JOIN LATERAL (SELECT q.pis -> e.pid::text AS pis) x ON true,
                                     LATERAL (SELECT x.pis::text::float8) p (pis))
@@ -53,6 +53,10 @@ FROM (
     UNION ALL
     SELECT 'one row each', 'SELECT count(*) FROM us_cards_dp WHERE points > 6', 1, 1,
            (SELECT jsonb_object_agg(pid, 1) FROM us_cards WHERE points > 6)) q;
+-- Here a measure that is not clipped would let another epsilon through.
+INSERT INTO us_question
+SELECT 'clipped', 'SELECT count(*), count(*) FILTER (WHERE kind = 1) FROM us_visits_dp', 2, 2, array_agg(coalesce(p, 0)), '{0.0039}'
+FROM us_everybody LEFT JOIN (SELECT pid, least(count(*), 3) / 3.0 + count(*) FILTER (WHERE kind = 1) / 3.0 AS p FROM us_visits GROUP BY pid) v USING (pid);
 SELECT name, cardinality(pis) AS people, round((SELECT var_pop(p) FROM unnest(pis) p)::numeric, 4) AS variance FROM us_question ORDER BY name;
 
 CREATE FUNCTION us_expected(tau_var float8, m integer, k1 integer, pis float8[], OUT epsilon numeric, OUT nearest float8) LANGUAGE sql AS $$
@@ -74,7 +78,7 @@ DECLARE
     answer jsonb;
 BEGIN
     FOR q IN SELECT * FROM us_question ORDER BY name LOOP
-        FOREACH t IN ARRAY '{1e-4,1e-3,0.03}'::float8[] LOOP
+        FOREACH t IN ARRAY q.tau_vars LOOP
             CALL dp_find_and_release_epsilon(q.query, t, 20, found, answer, candidates => '{9,5,2,1,0.5,0.2,0.1,0.05,0.02,0.01}');
             INSERT INTO us_selected SELECT q.name, t, found, e.* FROM us_expected(t, q.m, q.k1, q.pis) e;
         END LOOP;
