@@ -59,16 +59,12 @@ void check_people(int people) {
                "of them, at all depths, each as often as it is named", "Nest fewer, or name a query of WITH fewer times.");
 }
 
-static void check_windows(int windows) {
-    check_size(windows, max_windows, "the query has too many windows over one person's rows",
-               "of them, at all depths", "Ask for fewer at a time.");
-}
-
 void check_people(Query *leaf) {
     int people = 0, windows = 0;
     border::visit_query(leaf, QTW_EXAMINE_RTES_BEFORE, [&](Node *node, Index) {
         windows += IsA(node, Query) ? list_length(castNode(Query, node)->windowClause) : 0;
-        check_windows(windows);
+        check_size(windows, max_windows, "the query has too many windows over one person's rows",
+                   "of them, at all depths", "Ask for fewer at a time.");
         if (!IsA(node, RangeTblEntry))
             return border::Step::in;
         people += castNode(RangeTblEntry, node)->rtekind == RTE_SUBQUERY ? 1 : 0;

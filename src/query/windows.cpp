@@ -1,5 +1,7 @@
 #include "query/windows.hpp"
 
+#include <algorithm>
+
 #include "border/each.hpp"
 #include "border/visit.hpp"
 #include "query/condition.hpp"
@@ -51,21 +53,14 @@ const WindowClause *window_of(const Query *query, const WindowFunc *call) {
 
 // ---- what is refused -----------------------------------------------------------------------------------------------
 
-static bool is_answered(Oid function) {
-    switch (function) {
-    case F_ROW_NUMBER:
-    case F_LAG_ANYELEMENT:
-    case F_LAG_ANYELEMENT_INT4:
-    case F_LAG_ANYCOMPATIBLE_INT4_ANYCOMPATIBLE:
-    case F_LEAD_ANYELEMENT:
-    case F_LEAD_ANYELEMENT_INT4:
-    case F_LEAD_ANYCOMPATIBLE_INT4_ANYCOMPATIBLE:
-    case F_FIRST_VALUE:
-        return true;
-    default:
-        return false;
-    }
-}
+static constexpr Oid answered[] = {F_ROW_NUMBER,
+                                   F_LAG_ANYELEMENT,
+                                   F_LAG_ANYELEMENT_INT4,
+                                   F_LAG_ANYCOMPATIBLE_INT4_ANYCOMPATIBLE,
+                                   F_LEAD_ANYELEMENT,
+                                   F_LEAD_ANYELEMENT_INT4,
+                                   F_LEAD_ANYCOMPATIBLE_INT4_ANYCOMPATIBLE,
+                                   F_FIRST_VALUE};
 
 static const char *remedy_of(Oid function) {
     switch (function) {
@@ -97,7 +92,7 @@ static void check_frame(const WindowFunc *call, const WindowClause *window, Pars
 }
 
 void check_window(const WindowFunc *call, const WindowClause *window, ParseState *source) {
-    refuse_if(!call->winagg && !is_answered(call->winfnoid),
+    refuse_if(!call->winagg && std::find(std::begin(answered), std::end(answered), call->winfnoid) == std::end(answered),
               psprintf("window function %s of one person's rows", get_func_name(call->winfnoid)),
               remedy_of(call->winfnoid), source, call->location);
     check_frame(call, window, source);

@@ -14,6 +14,7 @@
 #include "rows/public_values.hpp"
 #include "rows/people_sources.hpp"
 #include "rows/texts.hpp"
+#include "rows/unit_windows.hpp"
 #include "rows/unit_links.hpp"
 
 namespace dp::rows {
