@@ -177,7 +177,9 @@ SELECT count(*) FROM (SELECT pid, row_number() OVER (PARTITION BY -pid ORDER BY 
 SELECT count(*) FROM (SELECT row_number() OVER (PARTITION BY pid ORDER BY vid) AS n, lag(days) OVER (ORDER BY vid) AS x FROM win_visit_dp) t WHERE n = 1;
 SELECT count(*) FROM (SELECT row_number() OVER (PARTITION BY v.pid) AS n FROM win_person_dp p LEFT JOIN win_visit_dp v USING (pid)) t WHERE n = 1;
 SELECT count(*) FROM (SELECT sum(days) OVER (PARTITION BY vid) AS x FROM win_visit_dp) t;
--- What is not aggregated; what chooses among rows, or is grouped beside.
+-- What is not aggregated (tools ask for no row to learn the columns); what chooses among rows, or is grouped beside.
+SELECT * FROM win_step_dp LIMIT 0;
+SELECT * FROM win_step_dp LIMIT 1;
 SELECT pid, row_number() OVER (PARTITION BY pid) FROM win_visit_dp;
 SELECT count(*) FROM (SELECT pid, reason, row_number() OVER (PARTITION BY pid ORDER BY count(*)) AS n FROM win_visit_dp GROUP BY pid, reason) t WHERE n = 1;
 SELECT count(*) FROM (SELECT DISTINCT pid, first_value(reason) OVER (PARTITION BY pid ORDER BY vid) AS r FROM win_visit_dp) t;

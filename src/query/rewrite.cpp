@@ -488,7 +488,7 @@ static void split_query(Query *query, const Folded *folded, Rewrite *rewrite) {
 // ---- the walk ------------------------------------------------------------------------------------------------------
 
 // A level that aggregates over rows is split or refused. Rows that nothing aggregates are left to deny(), so that tools may
-// ask for none of them to learn the columns; but a window function over them is a question of another shape.
+// ask for none of them to learn the columns; but a window function over those of several people is a question of another shape.
 static void rewrite_level(const Level *level, Rewrite *rewrite) {
     Query *query = level->query;
     if (query->commandType != CMD_SELECT)
@@ -496,7 +496,7 @@ static void rewrite_level(const Level *level, Rewrite *rewrite) {
     if (!reads_rows(level))
         return;
     if (!aggregates(query)) {
-        if (query->hasWindowFuncs)
+        if (query->hasWindowFuncs && !has_rows_of_units(level))
             refuse_window(query, rewrite->source);
         return;
     }
