@@ -58,6 +58,7 @@ INSERT INTO un_query VALUES
 ('UNION', 'SELECT NULL::text AS g, count(*) AS x FROM (SELECT pid FROM un_order_dp WHERE pid IS NOT NULL UNION SELECT pid FROM un_return_dp) u', 8, 1),
 ('UNION, kinds', 'SELECT kind AS g, count(*) AS x FROM (SELECT pid, kind FROM un_order_dp WHERE pid IS NOT NULL UNION SELECT pid, kind FROM un_return_dp) u GROUP BY kind', 8, 1),
 ('UNION, joined', 'SELECT p.sex AS g, count(*) AS x FROM un_person_dp p JOIN (SELECT pid, kind FROM un_order_dp UNION SELECT pid, kind FROM un_return_dp) u USING (pid) GROUP BY p.sex', 8, 1),
+('FULL JOIN, as its hint says', 'SELECT NULL::text AS g, count(*) AS x FROM (SELECT p.pid FROM un_person_dp p LEFT JOIN un_return_dp r ON r.pid = p.pid UNION ALL SELECT r.pid FROM un_return_dp r LEFT JOIN un_person_dp p ON r.pid = p.pid WHERE p.pid IS NULL) u', 6, 1),
 ('INTERSECT', 'SELECT NULL::text AS g, count(*) AS x FROM (SELECT pid FROM un_order_dp INTERSECT SELECT pid FROM un_return_dp) u', 1, 1),
 ('INTERSECT, kinds', 'SELECT kind AS g, count(*) AS x FROM (SELECT pid, kind FROM un_order_dp WHERE pid IS NOT NULL INTERSECT SELECT pid, kind FROM un_return_dp) u GROUP BY kind', 8, 1),
 ('EXCEPT', 'SELECT NULL::text AS g, count(*) AS x FROM (SELECT pid FROM un_person_dp EXCEPT SELECT pid FROM un_return_dp) u', 9, 1),

@@ -18,6 +18,14 @@ static const SetOperationStmt *operation_of(const Query *query) {
 
 // ---- of a statement ------------------------------------------------------------------------------------------------
 
+static bool is_recursive(const Query *query) {
+    for (auto *part : border::each<RangeTblEntry>(query->rtable))
+        for (auto *entry : border::each<RangeTblEntry>(part->rtekind == RTE_SUBQUERY ? part->subquery->rtable : NIL))
+            if (entry->rtekind == RTE_CTE && entry->self_reference)
+                return true;
+    return false;
+}
+
 // Makes every UNION of a tree keep all rows. False: there is another operation.
 static bool keep_all(Node *tree) {
     check_stack_depth();
@@ -94,7 +102,8 @@ static int group_all(Query *query, const List *groupings, Query *rows) {
 
 void group_union(const Level *level, ParseState *source) {
     Query *query = level->query;
-    if (query->commandType != CMD_SELECT || query->setOperations == nullptr || operation_of(query)->all || !reads_rows(level))
+    if (query->commandType != CMD_SELECT || query->setOperations == nullptr || operation_of(query)->all ||
+        is_recursive(query) || !reads_rows(level))
         return;
     auto *tree = castNode(SetOperationStmt, copied(query->setOperations));
     const SetOperation operation = tree->op;

@@ -376,7 +376,8 @@ Leaf *read_people(Query *below, ParseState *source) {
         find_units_of_rows(leaf, source);
     foreach (cell, below->windowClause)
         find_units(leaf, expressions_of(lfirst_node(WindowClause, cell)->partitionClause, below), below, source);
-    check_outputs(list_length(below->targetList));
+    if (form != PeopleForm::grouped)
+        check_outputs(list_length(below->targetList));
     leaf->keys = static_cast<Key *>(palloc0(sizeof(Key) * (list_length(below->targetList) + 1)));
     for (auto *target : border::each<TargetEntry>(below->targetList)) {
         auto *column = reinterpret_cast<Node *>(target->expr);
