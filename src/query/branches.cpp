@@ -109,8 +109,8 @@ void group_union(const Level *level, ParseState *source) {
     const SetOperation operation = tree->op;
     tree->op = SETOP_UNION;
     if (!keep_all(reinterpret_cast<Node *>(tree)) ||
-        (operation != SETOP_UNION && (!mark_rows(tree->larg, query, true) || !mark_rows(tree->rarg, query, false))))
-        return; // branches_of() refuses it
+        (operation != SETOP_UNION && (level->outer == nullptr || !mark_rows(tree->larg, query, true) || !mark_rows(tree->rarg, query, false))))
+        return; // branches_of() refuses it, or deny()
     const List *groupings = operation_of(query)->groupClauses;
     Query *rows = make_select();
     rows->rtable = query->rtable;

@@ -226,17 +226,13 @@ static Node *again(SubLink *link, bool, void *context) {
     return nullptr;
 }
 
-static bool is_key(const Query *query, const TargetEntry *target) {
-    return clause_of(query, target) != nullptr;
-}
-
 // Changes what is aggregated and grouped by; of a level that hands rows on all that it shows. A key may stand elsewhere as well.
 static void test_targets(Tests *tests) {
     Query *query = tests->level->query;
     const bool rows = !aggregates(query);
     for (auto *target : border::each<TargetEntry>(query->targetList))
         target->expr = reinterpret_cast<Expr *>(put_links(reinterpret_cast<Node *>(target->expr), false,
-                                                          rows || is_key(query, target), test_people, tests));
+                                                          rows || clause_of(query, target) != nullptr, test_people, tests));
     query->havingQual = put_links(query->havingQual, false, false, test_people, tests);
     for (auto *target : border::each<TargetEntry>(query->targetList))
         target->expr =

@@ -159,3 +159,15 @@ FROM (SELECT channel, lag(channel) OVER (PARTITION BY customer_id ORDER BY order
 -- s43 finance: What came of the last order of each customer?
 SELECT status, count(*) AS customers
 FROM (SELECT status, row_number() OVER (PARTITION BY customer_id ORDER BY ordered_at DESC, status) AS n FROM orders) o WHERE n = 1 GROUP BY status ORDER BY status;
+
+-- s44 sales: How many lines does an order have on average?
+SELECT avg(lines) AS lines, count(*) AS orders FROM (SELECT order_id, count(*) AS lines FROM items GROUP BY order_id) o;
+
+-- s45 marketing: How many customers are active each month, by an order or a review?
+SELECT date_trunc('month', at)::date AS month, count(DISTINCT customer_id) AS active
+FROM (SELECT customer_id, ordered_at AS at FROM orders UNION ALL SELECT customer_id, written FROM reviews) a GROUP BY 1 ORDER BY 1;
+
+-- s46 marketing: A funnel of how often: who ordered, and who more than twice?
+SELECT count(*) AS customers, count(*) FILTER (WHERE customer_id IN (SELECT customer_id FROM orders GROUP BY customer_id)) AS ordered,
+       count(*) FILTER (WHERE customer_id IN (SELECT customer_id FROM orders GROUP BY customer_id HAVING count(*) > 2)) AS often
+FROM customers;
