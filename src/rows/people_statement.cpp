@@ -59,7 +59,7 @@ static Query *select_per_unit(const Question *question, List **values) {
     Query *query = select_from_sources(question, question->where);
     const bool grouped = question->per_unit->windows == NIL;
     for (auto *one : border::each<Node>(question->per_unit->columns))
-        add_target(query, grouped ? another(one) : in_one_spelling_of_columns(one));
+        add_target(query, grouped ? another(one) : in_one_spelling(one));
     for (auto *one : border::each<Node>(question->per_unit->carried))
         add_target(query, carried_value(question, one));
     group_by(query, canonical_keys(question), true);

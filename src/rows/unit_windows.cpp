@@ -171,13 +171,10 @@ int most_numbered(const Question *question, const Source &source, ParamListInfo 
 
 // ---- the statement -------------------------------------------------------------------------------------------------
 
-Node *in_one_spelling(Node *value) {
-    return has_one_spelling(exprType(value)) ? another(value) : canonical_node(another(value), exprTypmod(value));
-}
-
-Node *in_one_spelling_of_columns(Node *expression) {
+Node *in_one_spelling(Node *expression) {
     return border::change(expression, [](Node *node, Index) -> Node * {
-        return IsA(node, Var) ? in_one_spelling(node) : nullptr;
+        const bool column = IsA(node, Var) && !has_one_spelling(exprType(node));
+        return column ? canonical_node(another(node), exprTypmod(node)) : nullptr;
     });
 }
 
@@ -208,13 +205,13 @@ static WindowClause *make_window(Query *query, const Question *people, const que
         clause->partitionClause = lappend(clause->partitionClause, clause_for(query, in_one_spelling(value), nullptr));
     for (auto *key : border::each<Node>(window.partition))
         clause->partitionClause =
-            lappend(clause->partitionClause, clause_for(query, in_one_spelling_of_columns(key), nullptr));
+            lappend(clause->partitionClause, clause_for(query, in_one_spelling(key), nullptr));
     if (!window.numbered)
         return clause;
     ListCell *order, *how;
     forboth(order, window.order, how, window.clauses)
         clause->orderClause =
-            lappend(clause->orderClause, clause_for(query, in_one_spelling_of_columns(static_cast<Node *>(lfirst(order))),
+            lappend(clause->orderClause, clause_for(query, in_one_spelling(static_cast<Node *>(lfirst(order))),
                                                     lfirst_node(SortGroupClause, how)));
     for (auto *column : border::each<Node>(people->per_unit->read)) // rows that still tie are equal in all that is read
         clause->orderClause = lappend(clause->orderClause, clause_for(query, in_one_spelling(column), nullptr));

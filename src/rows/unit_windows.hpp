@@ -28,9 +28,7 @@ int most_numbered(const Question *question, const Source &source, ParamListInfo 
 
 // Makes the windows of a statement that has the columns of the unit.
 void add_windows(Query *query, const Question *people, const List *values);
-// Returns an expression over the one spelling of each column.
-Node *in_one_spelling_of_columns(Node *expression);
-// Returns a value in one spelling.
-Node *in_one_spelling(Node *value);
+// Returns an expression over the one spelling of each column; a column is one as well.
+Node *in_one_spelling(Node *expression);
 
 } // namespace dp::rows
