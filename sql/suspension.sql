@@ -86,7 +86,7 @@ RESET ROLE;
 UPDATE hole SET cancel = false;
 DO $$
 BEGIN
-    FOR i IN 1..100 LOOP
+    FOR i IN 1..1200 LOOP
         EXIT WHEN EXISTS (SELECT FROM dp_rdr.suspension);
         PERFORM pg_sleep(0.05);
     END LOOP;

@@ -475,9 +475,9 @@ CREATE FUNCTION dp_ledger(relation regclass DEFAULT NULL, id bigint DEFAULT NULL
 COMMENT ON FUNCTION dp_ledger IS 'rows of dp_rdr.ledger: those of the odometer of a protected table, or the one with a number';
 
 -- Sums up charges by day in UTC. rho: of the noise drawn; a step or a measurement under zcdp is charged there alone. Joins and ends of epochs are left out: their amounts were spent before.
-CREATE FUNCTION dp_spending(relation regclass DEFAULT NULL)
-    RETURNS TABLE (relation text, view text, day date, role_name text, account text, releases bigint, epsilon numeric, delta numeric, rho numeric)
-    LANGUAGE sql STABLE
+CREATE FUNCTION dp_spending(relation regclass DEFAULT NULL, OUT relation text, OUT view text, OUT day date, OUT role_name text,
+                            OUT account text, OUT releases bigint, OUT epsilon numeric, OUT delta numeric, OUT rho numeric)
+    RETURNS SETOF record LANGUAGE sql STABLE
     BEGIN ATOMIC
     SELECT l.relation, l.view, timezone('UTC', l.at)::date, l.role_name, l.account,
            count(*) FILTER (WHERE l.kind <> ALL ('{selection,increment,suspension,closing,join}'::text[])), sum(l.epsilon), sum(l.delta),
