@@ -238,8 +238,9 @@ BEGIN
 END $$;
 SELECT dp_rdr.cells(spec_of_unit(1, 0, 1, counts(1)), point(1, 1), true);
 SELECT dp_rdr.cells(spec_of_unit(0, 0, 1, counts(1)), true) OVER () FROM contribution_rows;
-SELECT dp_rdr.cells_combine(NULL::internal, NULL::internal);
-SELECT dp_rdr.cells_deserialize('\x00'::bytea, NULL::internal);
+-- Which error says so differs between minor versions.
+SELECT public.attempt('SELECT dp_rdr.cells_combine(NULL::internal, NULL::internal)') ~ '^(42846|0A000) cannot ' AS refused,
+       public.attempt($$SELECT dp_rdr.cells_deserialize('\x00'::bytea, NULL::internal)$$) ~ '^(42846|0A000) cannot ' AS refused_too;
 -- What it does not: bounds that are no numbers, sums of all of 64 bits, an array in place of the arguments, no rows.
 SELECT g.sums FROM (SELECT dp_rdr.cells(spec_of_unit(0, 0, 1, parts(2, 'NaN', 'NaN'), parts(3, 'Infinity', '-Infinity')), v, v) AS result
     FROM unnest('{1,2}'::float8[]) v) r, groups_of(result, 5) g;
