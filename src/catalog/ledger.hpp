@@ -64,17 +64,7 @@ enum class RequestKind : uint32 {
 // committed, or something failed behind the commit. busy: somebody else holds the odometer, nothing was
 // done, and it may be tried again. ahead: the odometer is in an epoch that its table has not come to. gone: the request that it pays for
 // is not pending, or somebody is changing it; nothing was done. unlooked: its cells are too many to look into under the odometer's lock.
-enum class Outcome : uint32 {
-    pending = 0,
-    committed = 1,
-    denied = 2,
-    changing = 3,
-    busy = 4,
-    ahead = 5,
-    gone = 6,
-    lost = 7,
-    unlooked = 8
-};
+enum class Outcome : uint32 { pending, committed, denied, changing, busy, ahead, gone, lost, unlooked };
 
 // Why a controller's own call was denied. Of an analyst's request it stays empty.
 struct Reason {

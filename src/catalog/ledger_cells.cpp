@@ -53,11 +53,9 @@ UPDATE dp_rdr.odometer_share SET all_epsilon_epoch = all_epsilon_epoch + most_ep
         first("INSERT INTO dp_rdr.odometer_cell VALUES ($1, '', $2, 0, 0, 0, 0, 0, 0, 0)"),
         coming("INSERT INTO dp_rdr.odometer_cell VALUES ($1, '', 9223372036854775807, $2, $3, $4, $5, $6, $7, $8)"),
         coming_of_roles(R"sql(
-INSERT INTO dp_rdr.odometer_cell SELECT s.id, s.grantee, 9223372036854775807, s.public_epsilon, s.public_delta,
-  CASE s.epoch WHEN $2 THEN s.all_epsilon_epoch ELSE 0 END, CASE s.epoch WHEN $2 THEN s.all_delta_epoch ELSE 0 END,
-  CASE s.epoch WHEN $2 THEN s.public_rho ELSE 0 END, CASE s.epoch WHEN $2 THEN s.public_pure ELSE 0 END,
-  CASE s.epoch WHEN $2 THEN s.all_rho_only ELSE 0 END
-FROM dp_rdr.odometer_share s WHERE s.id = $1)sql");
+INSERT INTO dp_rdr.odometer_cell SELECT s.id, s.grantee, 9223372036854775807, s.public_epsilon, s.public_delta, e.here * s.all_epsilon_epoch,
+  e.here * s.all_delta_epoch, e.here * s.public_rho, e.here * s.public_pure, e.here * s.all_rho_only
+FROM dp_rdr.odometer_share s CROSS JOIN LATERAL (VALUES ((s.epoch = $2)::integer)) e (here) WHERE s.id = $1)sql");
     const Uuid id{odometer->id};
     join_cells(spi, settings, odometer);
     move_shares(spi, odometer);
@@ -94,14 +92,11 @@ static void begin_cells(const Spi &spi, int64 last, OpenOdometer *odometer) {
     static border::Statement of_table("INSERT INTO dp_rdr.odometer_cell VALUES ($1, '', $2, $3, $4, $5, $6, $7, $8, $9)"),
         of_roles(R"sql(
 INSERT INTO dp_rdr.odometer_cell
-SELECT s.id, s.grantee, $2, coalesce(f.epsilon, 0) - (s.public_epsilon - s.most_epsilon),
-  coalesce(f.delta, 0) - (s.public_delta - s.most_delta),
-  coalesce(f.epsilon_epoch, 0) - CASE s.epoch WHEN $3 THEN s.all_epsilon_epoch ELSE 0 END,
-  coalesce(f.delta_epoch, 0) - CASE s.epoch WHEN $3 THEN s.all_delta_epoch ELSE 0 END,
-  coalesce(f.rho, 0) - CASE s.epoch WHEN $3 THEN s.public_rho - s.most_rho ELSE 0 END,
-  coalesce(f.pure, 0) - CASE s.epoch WHEN $3 THEN s.public_pure - s.most_pure ELSE 0 END,
-  coalesce(f.rho_only, 0) - CASE s.epoch WHEN $3 THEN s.all_rho_only ELSE 0 END
-FROM dp_rdr.odometer_share s
+SELECT s.id, s.grantee, $2, coalesce(f.epsilon, 0) - (s.public_epsilon - s.most_epsilon), coalesce(f.delta, 0) - (s.public_delta - s.most_delta),
+  coalesce(f.epsilon_epoch, 0) - e.here * s.all_epsilon_epoch, coalesce(f.delta_epoch, 0) - e.here * s.all_delta_epoch,
+  coalesce(f.rho, 0) - e.here * (s.public_rho - s.most_rho), coalesce(f.pure, 0) - e.here * (s.public_pure - s.most_pure),
+  coalesce(f.rho_only, 0) - e.here * s.all_rho_only
+FROM dp_rdr.odometer_share s CROSS JOIN LATERAL (VALUES ((s.epoch = $3)::integer)) e (here)
 LEFT JOIN dp_rdr.odometer_cell f ON f.id = s.id AND f.grantee = s.grantee AND f.first = 9223372036854775807 WHERE s.id = $1)sql");
     const int64 first = odometer->begun + 1;
     move_shares(spi, odometer);
@@ -215,30 +210,27 @@ privacy::Denial look_into_cells(const Spi &spi, const Charge &what, const Standp
 // few rows there were when it was planned.) Returns the largest sums that the ranges have then, beside what was charged to all.
 static const char *const add_sql = R"sql(
 WITH piece AS (
-  SELECT g.grantee, s.first, s.inside, p.epsilon, p.delta, p.epsilon_epoch, p.delta_epoch, p.rho, p.pure, p.rho_only
+  SELECT g.grantee, s.first, s.n, p.epsilon, p.delta, p.epsilon_epoch, p.delta_epoch, p.rho, p.pure, p.rho_only
   FROM unnest($2::text[]) g (grantee) CROSS JOIN unnest($3::bigint[], $4::bigint[]) r (first, last)
-  CROSS JOIN LATERAL (VALUES (r.first, true), (r.last + 1, false)) s (first, inside)
+  CROSS JOIN LATERAL (VALUES (r.first, 1), (r.last + 1, 0)) s (first, n)
   LEFT JOIN LATERAL (SELECT o.* FROM dp_rdr.odometer_cell o WHERE o.id = $1 AND o.grantee = g.grantee AND o.first <= s.first
                      ORDER BY o.first DESC LIMIT 1) p ON true
-  WHERE s.inside OR s.first <= $5 AND p.first IS DISTINCT FROM s.first
+  WHERE s.n = 1 OR s.first <= $5 AND p.first IS DISTINCT FROM s.first
   UNION ALL
-  SELECT g.grantee, o.first, true, o.epsilon, o.delta, o.epsilon_epoch, o.delta_epoch, o.rho, o.pure, o.rho_only
+  SELECT g.grantee, o.first, 1, o.epsilon, o.delta, o.epsilon_epoch, o.delta_epoch, o.rho, o.pure, o.rho_only
   FROM unnest($2::text[]) g (grantee) CROSS JOIN unnest($3::bigint[], $4::bigint[]) r (first, last) CROSS JOIN LATERAL (
     SELECT c.* FROM dp_rdr.odometer_cell c WHERE c.id = $1 AND c.grantee = g.grantee AND c.first > r.first AND c.first <= r.last OFFSET 0) o),
 added AS (
-  SELECT grantee, first, inside, coalesce(epsilon, 0) + CASE WHEN inside THEN $6 ELSE 0 END AS epsilon,
-    coalesce(delta, 0) + CASE WHEN inside THEN $7 ELSE 0 END AS delta,
-    coalesce(epsilon_epoch, 0) + CASE WHEN inside THEN $8 ELSE 0 END AS epsilon_epoch,
-    coalesce(delta_epoch, 0) + CASE WHEN inside THEN $9 ELSE 0 END AS delta_epoch,
-    coalesce(rho, 0) + CASE WHEN inside THEN $10 ELSE 0 END AS rho, coalesce(pure, 0) + CASE WHEN inside THEN $11 ELSE 0 END AS pure,
-    coalesce(rho_only, 0) + CASE WHEN inside THEN $12 ELSE 0 END AS rho_only FROM piece),
+  SELECT grantee, first, n, coalesce(epsilon, 0) + n * $6 AS epsilon, coalesce(delta, 0) + n * $7 AS delta,
+    coalesce(epsilon_epoch, 0) + n * $8 AS epsilon_epoch, coalesce(delta_epoch, 0) + n * $9 AS delta_epoch, coalesce(rho, 0) + n * $10 AS rho,
+    coalesce(pure, 0) + n * $11 AS pure, coalesce(rho_only, 0) + n * $12 AS rho_only FROM piece),
 put AS (
   INSERT INTO dp_rdr.odometer_cell SELECT $1, grantee, first, trim_scale(epsilon), trim_scale(delta), trim_scale(epsilon_epoch),
     trim_scale(delta_epoch), trim_scale(rho), trim_scale(pure), rho_only FROM added
   ON CONFLICT (id, grantee, first) DO UPDATE SET epsilon = EXCLUDED.epsilon, delta = EXCLUDED.delta,
     epsilon_epoch = EXCLUDED.epsilon_epoch, delta_epoch = EXCLUDED.delta_epoch, rho = EXCLUDED.rho, pure = EXCLUDED.pure,
     rho_only = EXCLUDED.rho_only)
-SELECT max(epsilon), max(delta), max(epsilon_epoch), max(delta_epoch), max(rho), max(pure), max(rho_only), count(*) FROM added WHERE inside
+SELECT max(epsilon), max(delta), max(epsilon_epoch), max(delta_epoch), max(rho), max(pure), max(rho_only), count(*) FROM added WHERE n = 1
 GROUP BY grantee ORDER BY grantee COLLATE "C")sql";
 
 static privacy::CellSums raise_to(const privacy::CellSums &cells, const privacy::Spread &spread) {

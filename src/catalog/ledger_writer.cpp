@@ -373,8 +373,7 @@ bool look_into_many(Entry *entry) {
     entry->looked = error == nullptr;
     if (error == nullptr)
         return true;
-    entry->verdict.outcome =
-        error->sqlerrcode == ERRCODE_LOCK_NOT_AVAILABLE ? Outcome::busy : Outcome::pending;
+    entry->verdict.outcome = error->sqlerrcode == ERRCODE_LOCK_NOT_AVAILABLE ? Outcome::busy : Outcome::pending;
     log_failure(*entry, error);
     FreeErrorData(error);
     return false;

@@ -128,10 +128,6 @@ static bool try_reach(const Cells &cells, const Comparison &comparison, const Co
     return found;
 }
 
-static Bitmapset *cells_from_to(int first, int last) {
-    return first > last ? nullptr : bms_add_range(nullptr, first, last);
-}
-
 // Returns the cells with a value of which the comparison with one constant is true, or false. Null: nobody knows.
 static bool find_compared(const Cells &cells, const Comparison &comparison, const Const *constant, bool truth, Bitmapset **found) {
     const int strategy = comparison.strategy, last = cells.last();
@@ -143,10 +139,10 @@ static bool find_compared(const Cells &cells, const Comparison &comparison, cons
         return false;
     const Reach &reach = from ? at : behind;
     if (equals)
-        *found = truth ? cells_from_to(at.first_in, behind.last_out)
-                       : bms_join(cells_from_to(0, at.last_out), cells_from_to(behind.first_in, last));
+        *found = truth ? bms_add_range(nullptr, at.first_in, behind.last_out)
+                       : bms_join(bms_add_range(nullptr, 0, at.last_out), bms_add_range(nullptr, behind.first_in, last));
     else
-        *found = rises == truth ? cells_from_to(reach.first_in, last) : cells_from_to(0, reach.last_out);
+        *found = rises == truth ? bms_add_range(nullptr, reach.first_in, last) : bms_add_range(nullptr, 0, reach.last_out);
     return true;
 }
 

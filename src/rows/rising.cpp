@@ -81,8 +81,7 @@ static bool rises_as_number(Rule rule, const Call &call) {
 // Months may be added to dates alone: January 30th at noon and a month is later than January 31st at midnight and a month. Of days of
 // moments the clocks say how long they are.
 static bool rises_by_interval(Oid from, const Interval *length) {
-    return from == DATEOID ||
-           (length->month == 0 && (from == TIMESTAMPOID || length->day == 0 || is_utc()));
+    return from == DATEOID || (length->month == 0 && (from == TIMESTAMPOID || length->day == 0 || is_utc()));
 }
 
 static bool rises(const Call &call) {
