@@ -2,19 +2,12 @@
 
 #include <utils/portal.h>
 
+#include "border/stored_rows.hpp"
+
 namespace dp::border {
 
 bool can_hold_rows() {
     return !InSecurityRestrictedOperation();
-}
-
-static void copy_rows(TupleDesc desc, Tuplestorestate *from, Tuplestorestate *to) {
-    TupleTableSlot *slot = MakeSingleTupleTableSlot(desc, &TTSOpsMinimalTuple);
-    while (tuplestore_gettupleslot(from, true, false, slot)) {
-        CHECK_FOR_INTERRUPTS();
-        tuplestore_puttupleslot(to, slot);
-    }
-    ExecDropSingleTupleTableSlot(slot);
 }
 
 // Makes a portal as HoldPortal() of the server leaves that of a cursor WITH HOLD when its transaction commits. Until then it
@@ -29,7 +22,7 @@ void hold_rows(const char *name, const char *source, TupleDesc desc, Tuplestores
     PortalCreateHoldStore(portal);
     MemoryContextSwitchTo(portal->holdContext);
     tuplestore_rescan(rows);
-    copy_rows(desc, rows, portal->holdStore);
+    each_stored_row(rows, desc, [=](TupleTableSlot *slot) { tuplestore_puttupleslot(portal->holdStore, slot); });
     MemoryContextSwitchTo(old);
     portal->atStart = true;
     portal->atEnd = false;

@@ -1,6 +1,7 @@
 #include "release/approve.hpp"
 
 #include "border/scope.hpp"
+#include "border/stored_rows.hpp"
 #include "border/versions.hpp"
 #include "catalog/decimals.hpp"
 #include "release/convert.hpp"
@@ -207,18 +208,14 @@ static ArrayType *rows_of(const Answer &answer, const int *columns, int n) {
         fmgr_info(output, &outputs[i]);
     }
     ArrayBuildState *texts = initArrayResult(TEXTOID, CurrentMemoryContext, true);
-    TupleTableSlot *slot = MakeSingleTupleTableSlot(answer.desc, &TTSOpsMinimalTuple);
-    while (tuplestore_gettupleslot(answer.rows, true, false, slot)) {
-        CHECK_FOR_INTERRUPTS();
-        slot_getallattrs(slot);
+    border::each_stored_row(answer.rows, answer.desc, [&](const TupleTableSlot *slot) {
         for (int i = 0; i < n; i++) {
             bool isnull = slot->tts_isnull[columns[i]];
             Datum text =
                 isnull ? Datum(0) : CStringGetTextDatum(OutputFunctionCall(&outputs[i], slot->tts_values[columns[i]]));
             texts = accumArrayResult(texts, text, isnull, TEXTOID, CurrentMemoryContext);
         }
-    }
-    ExecDropSingleTupleTableSlot(slot);
+    });
     settings.leave();
     return DatumGetArrayTypeP(makeArrayResult(texts, CurrentMemoryContext));
 }

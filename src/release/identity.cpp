@@ -2,6 +2,7 @@
 
 #include "border/scope.hpp"
 #include "border/walk.hpp"
+#include "rows/measures.hpp"
 #include "rows/unit_checks.hpp"
 #include "rows/groups.hpp"
 #include "rows/plan_of.hpp"
@@ -143,16 +144,13 @@ static const int *order_of_measures(const rows::Question *question) {
 // Returns the coordinates of a group in that order.
 static const int *add_measures(StringInfo text, const rows::Question *question) {
     int at = 0;
-    auto *first = static_cast<int *>(palloc0(sizeof(int) * (question->nmeasures + 1)));
     auto *order = static_cast<int *>(palloc0(sizeof(int) * (question->ncoordinates + 1)));
-    for (int j = 0; j < question->nmeasures; j++)
-        first[j + 1] = first[j] + (*question->measures)[j].coordinates();
     const int *measures = order_of_measures(question);
     for (int i = 0; i < question->nmeasures; i++) {
         const int j = measures[i];
         add_measure(text, question, j);
-        for (int c = first[j]; c < first[j + 1]; c++)
-            order[at++] = c;
+        for (int c = 0; c < (*question->measures)[j].coordinates(); c++)
+            order[at++] = rows::first_coordinate_of(question, j) + c;
     }
     return order;
 }

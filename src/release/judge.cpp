@@ -10,6 +10,7 @@
 #include "release/accuracy.hpp"
 #include "release/charge.hpp"
 #include "release/clipped.hpp"
+#include "rows/measures.hpp"
 #include "rows/narrowed.hpp"
 #include "rows/undeclared_keys.hpp"
 
@@ -147,8 +148,7 @@ static Number describe(const rows::Question *question, const privacy::ReleasePla
         return number;
     const int j = question->measure_of[column.index];
     const privacy::Measure &measure = (*question->measures)[j];
-    for (int i = 0; i < j; i++)
-        number.first += (*question->measures)[i].coordinates();
+    number.first = rows::first_coordinate_of(question, j);
     const privacy::Aggregate fn = question->leaf->aggregates[column.index].fn;
     const bool paired = measure.kind == privacy::MeasureKind::pair || measure.kind == privacy::MeasureKind::triple;
     if (!measure.has_parts() && measure.kind != privacy::MeasureKind::quantile)

@@ -2,6 +2,7 @@
 
 #include "privacy/joint.hpp"
 
+#include "border/stored_rows.hpp"
 #include "catalog/decimals.hpp"
 #include "release/charge.hpp"
 #include "release/asked.hpp"
@@ -252,13 +253,10 @@ static void write_rows(const Law *law, const Past &numbers, int first, EachDrawn
     Terms terms = law->terms;
     terms.replay = &replay;
     Answer answer = give_again(&law->question, terms);
-    TupleTableSlot *slot = MakeSingleTupleTableSlot(answer.desc, &TTSOpsMinimalTuple);
-    for (int64 row = 0; tuplestore_gettupleslot(answer.rows, true, false, slot); row++) {
-        CHECK_FOR_INTERRUPTS();
-        slot_getallattrs(slot);
-        each(context, first + static_cast<int>(row / numbers.ngroups), slot->tts_values, slot->tts_isnull);
-    }
-    ExecDropSingleTupleTableSlot(slot);
+    int64 row = 0;
+    border::each_stored_row(answer.rows, answer.desc, [&](const TupleTableSlot *slot) {
+        each(context, first + static_cast<int>(row++ / numbers.ngroups), slot->tts_values, slot->tts_isnull);
+    });
     tuplestore_end(answer.rows);
 }
 

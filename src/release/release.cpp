@@ -10,6 +10,7 @@
 
 #include "border/columns.hpp"
 #include "border/scope.hpp"
+#include "border/stored_rows.hpp"
 #include "catalog/decimals.hpp"
 #include "release/accuracy.hpp"
 #include "release/charge.hpp"
@@ -288,24 +289,12 @@ static void put_declared(Writer *writer, const rows::Sums *sums) {
 
 // Canonical order: by the keys' default order, NULL last, whatever the order of the rows was (C12).
 static Tuplesortstate *sort_groups(const rows::Question *question, const rows::Sums &sums) {
-    int nkeys = question->leaf->nkeys;
-    auto *columns = static_cast<AttrNumber *>(palloc0(sizeof(AttrNumber) * nkeys));
-    auto *operators = static_cast<Oid *>(palloc0(sizeof(Oid) * nkeys));
-    auto *collations = static_cast<Oid *>(palloc0(sizeof(Oid) * nkeys));
-    auto *nulls_first = static_cast<bool *>(palloc0(sizeof(bool) * nkeys));
-    for (int i = 0; i < nkeys; i++) {
-        columns[i] = i + 1;
-        operators[i] = lookup_type_cache(question->leaf->keys[i].type, TYPECACHE_LT_OPR)->lt_opr;
-        collations[i] = question->leaf->keys[i].collation;
-    }
-    Tuplesortstate *sort = tuplesort_begin_heap(sums.desc, nkeys, columns, operators, collations, nulls_first, work_mem,
-                                                nullptr, TUPLESORT_NONE);
-    TupleTableSlot *slot = MakeSingleTupleTableSlot(sums.desc, &TTSOpsMinimalTuple);
-    while (tuplestore_gettupleslot(sums.store, true, false, slot)) {
-        CHECK_FOR_INTERRUPTS();
-        tuplesort_puttupleslot(sort, slot);
-    }
-    ExecDropSingleTupleTableSlot(slot);
+    const int nkeys = question->leaf->nkeys;
+    auto *columns = static_cast<border::SortColumn *>(palloc(sizeof(border::SortColumn) * nkeys));
+    for (int i = 0; i < nkeys; i++)
+        columns[i] = {i, question->leaf->keys[i].collation};
+    Tuplesortstate *sort = border::begin_sort(sums.desc, columns, nkeys);
+    border::each_stored_row(sums.store, sums.desc, [&](TupleTableSlot *slot) { tuplesort_puttupleslot(sort, slot); });
     tuplesort_performsort(sort);
     return sort;
 }
@@ -313,24 +302,15 @@ static Tuplesortstate *sort_groups(const rows::Question *question, const rows::S
 // A group whose key nobody declared appears iff its noisy count reaches the charged threshold (8.5).
 static void put_thresholded(Writer *writer, rows::Sums *sums) {
     Tuplesortstate *sort = sort_groups(writer->question, *sums);
-    TupleTableSlot *slot = MakeSingleTupleTableSlot(sums->desc, &TTSOpsMinimalTuple);
-    MemoryContext per_group = AllocSetContextCreate(CurrentMemoryContext, "dp_rdr group", ALLOCSET_DEFAULT_SIZES);
     auto *exact = static_cast<privacy::int128 *>(palloc0(sizeof(privacy::int128) * writer->question->ncoordinates));
     auto *cells = static_cast<int64 *>(palloc0(sizeof(int64) * (writer->question->ncells + 1)));
-    while (tuplesort_gettupleslot(sort, true, false, slot, nullptr)) {
-        CHECK_FOR_INTERRUPTS();
-        MemoryContext old = MemoryContextSwitchTo(per_group);
-        slot_getallattrs(slot);
+    border::each_row_in_scratch(sort, sums->desc, [&](const TupleTableSlot *slot) {
         rows::read_coordinates(writer->question, slot->tts_values, exact, cells);
         writer->cells = cells;
         add_noise(writer, exact);
         if (writer->noisy[0] >= *writer->plan->threshold)
             put_row(writer, slot->tts_values, slot->tts_isnull);
-        MemoryContextSwitchTo(old);
-        MemoryContextReset(per_group);
-    }
-    MemoryContextDelete(per_group);
-    ExecDropSingleTupleTableSlot(slot);
+    });
     tuplesort_end(sort);
     rows::discard(sums);
 }

@@ -1,5 +1,7 @@
 #include "risk/alone_values.hpp"
 
+#include "border/stored_rows.hpp"
+
 namespace dp::risk {
 
 namespace {
@@ -20,23 +22,11 @@ static TupleDesc describe() {
     return BlessTupleDesc(desc);
 }
 
-static Tuplesortstate *begin_sort(TupleDesc desc, const Column *by, int n) {
-    AttrNumber columns[ncolumns];
-    Oid operators[ncolumns], collations[ncolumns] = {};
-    bool nulls_first[ncolumns] = {};
-    for (int i = 0; i < n; i++) {
-        columns[i] = static_cast<AttrNumber>(by[i] + 1);
-        operators[i] = lookup_type_cache(TupleDescAttr(desc, by[i])->atttypid, TYPECACHE_LT_OPR)->lt_opr;
-    }
-    return tuplesort_begin_heap(desc, n, columns, operators, collations, nulls_first, work_mem, nullptr,
-                                TUPLESORT_NONE);
-}
-
 AloneValues *begin_alone_values() {
     auto *values = static_cast<AloneValues *>(palloc0(sizeof(AloneValues)));
-    const Column by[] = {column_group, column_coordinate, column_digest};
+    const border::SortColumn by[] = {{column_group}, {column_coordinate}, {column_digest}};
     values->desc = describe();
-    values->sort = begin_sort(values->desc, by, lengthof(by));
+    values->sort = border::begin_sort(values->desc, by, lengthof(by));
     values->slot = MakeSingleTupleTableSlot(values->desc, &TTSOpsVirtual);
     return values;
 }
@@ -90,31 +80,25 @@ static void end_run(const AloneValues *values, const Run &run, Memo *memo, bool 
 }
 
 void finish_alone_values(AloneValues *values, Memo *memo, bool count) {
-    const Column by[] = {column_part};
-    Tuplesortstate *by_part = begin_sort(values->desc, by, lengthof(by));
-    TupleTableSlot *slot = MakeSingleTupleTableSlot(values->desc, &TTSOpsMinimalTuple);
+    const border::SortColumn by[] = {{column_part}};
+    Tuplesortstate *by_part = border::begin_sort(values->desc, by, lengthof(by));
     Run run = {};
     tuplesort_performsort(values->sort);
-    while (tuplesort_gettupleslot(values->sort, true, false, slot, nullptr)) {
-        CHECK_FOR_INTERRUPTS();
-        slot_getallattrs(slot);
+    border::each_stored_row(values->sort, values->desc, [&](const TupleTableSlot *slot) {
         const Run next = run_of(slot);
         if (is_same(run, next)) {
             run.individuals += next.individuals;
-            continue;
+            return;
         }
         end_run(values, run, memo, count, by_part);
         run = next;
-    }
+    });
     end_run(values, run, memo, count, by_part);
     tuplesort_performsort(by_part);
-    while (tuplesort_gettupleslot(by_part, true, false, slot, nullptr)) {
-        CHECK_FOR_INTERRUPTS();
-        slot_getallattrs(slot);
+    border::each_stored_row(by_part, values->desc, [&](const TupleTableSlot *slot) {
         const Run alone = run_of(slot);
         memo->changes.change(alone.part)[alone.coordinate] += 1;
-    }
-    ExecDropSingleTupleTableSlot(slot);
+    });
     ExecDropSingleTupleTableSlot(values->slot);
     tuplesort_end(values->sort);
     tuplesort_end(by_part);

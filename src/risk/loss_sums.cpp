@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "border/stored_rows.hpp"
+
 namespace dp::risk {
 
 // ---- sorting -------------------------------------------------------------------------------------------------------
@@ -37,18 +39,12 @@ LossSort begin_loss_sort(TupleDesc key, int nnumbers, bool by_key, int largest) 
         else
             add_column(sort.desc, i, nullptr, FLOAT8OID, InvalidOid);
     const int n = by_key ? sort.nkeys : 2;
-    auto *columns = static_cast<AttrNumber *>(palloc(sizeof(AttrNumber) * n));
-    auto *operators = static_cast<Oid *>(palloc(sizeof(Oid) * n)), *collations = static_cast<Oid *>(palloc(sizeof(Oid) * n));
+    auto *columns = static_cast<border::SortColumn *>(palloc(sizeof(border::SortColumn) * n));
     for (int i = 0; i < n; i++) {
         const int column = by_key ? i : i == 0 ? sort.nkeys : sort.desc->natts - 1;
-        const Form_pg_attribute attribute = TupleDescAttr(sort.desc, column);
-        const TypeCacheEntry *type = lookup_type_cache(attribute->atttypid, TYPECACHE_LT_OPR | TYPECACHE_GT_OPR);
-        columns[i] = static_cast<AttrNumber>(column + 1);
-        operators[i] = largest > 0 ? type->gt_opr : type->lt_opr;
-        collations[i] = attribute->attcollation;
+        columns[i] = {column, TupleDescAttr(sort.desc, column)->attcollation, largest > 0, false};
     }
-    sort.sort = tuplesort_begin_heap(sort.desc, n, columns, operators, collations, static_cast<bool *>(palloc0(n)), work_mem,
-                                     nullptr, largest > 0 ? TUPLESORT_ALLOWBOUNDED : TUPLESORT_NONE);
+    sort.sort = border::begin_sort(sort.desc, columns, n, largest > 0 ? TUPLESORT_ALLOWBOUNDED : TUPLESORT_NONE);
     if (largest > 0)
         tuplesort_set_bound(sort.sort, largest);
     sort.in = MakeSingleTupleTableSlot(sort.desc, &TTSOpsVirtual);

@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "border/stored_rows.hpp"
 #include "risk/records.hpp"
 #include "risk/scan_statement.hpp"
 
@@ -88,20 +89,11 @@ const Order *order_of(const GeneralQuestion *question) {
 
 // Begins to sort the rows of a result. Without identities there is one row at most, and any order is right.
 static Tuplesortstate *begin_sort(const Order *order) {
-    int n = Max(order->n, 1);
-    auto *columns = static_cast<AttrNumber *>(palloc0(sizeof(AttrNumber) * n));
-    auto *operators = static_cast<Oid *>(palloc0(sizeof(Oid) * n));
-    auto *collations = static_cast<Oid *>(palloc0(sizeof(Oid) * n));
-    auto *nulls_first = static_cast<bool *>(palloc0(sizeof(bool) * n));
-    columns[0] = 1;
-    operators[0] = lookup_type_cache(FLOAT8OID, TYPECACHE_LT_OPR)->lt_opr;
-    for (int k = 0; k < order->n; k++) {
-        columns[k] = order->identities[k].place + 1;
-        operators[k] = lookup_type_cache(order->identities[k].type, TYPECACHE_LT_OPR)->lt_opr;
-        collations[k] = order->identities[k].collation;
-    }
-    return tuplesort_begin_heap(order->desc, n, columns, operators, collations, nulls_first, work_mem, nullptr,
-                                TUPLESORT_RANDOMACCESS);
+    const int n = Max(order->n, 1);
+    auto *columns = static_cast<border::SortColumn *>(palloc0(sizeof(border::SortColumn) * n));
+    for (int k = 0; k < order->n; k++)
+        columns[k] = {order->identities[k].place, order->identities[k].collation};
+    return border::begin_sort(order->desc, columns, n, TUPLESORT_RANDOMACCESS);
 }
 
 // ---- reading -------------------------------------------------------------------------------------------------------

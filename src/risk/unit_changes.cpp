@@ -6,6 +6,7 @@
 #include "border/permissions.hpp"
 #include "border/refuse.hpp"
 #include "border/scope.hpp"
+#include "border/stored_rows.hpp"
 #include "border/versions.hpp"
 #include "catalog/facade.hpp"
 #include "mb/pg_wchar.h"
@@ -363,17 +364,13 @@ static void read_groups(const rows::Uncharged &right, Memo *memo, GroupKeys *key
     sums.store = tuplestore_begin_heap(false, false, work_mem);
     if (!rows::sum_units(right, question->checked, nullptr, &sums))
         raise_changed(question);
-    TupleTableSlot *slot = MakeSingleTupleTableSlot(sums.desc, &TTSOpsMinimalTuple);
     border::empty_spill(memo->sums.bytes);
-    while (tuplestore_gettupleslot(sums.store, true, false, slot)) {
-        CHECK_FOR_INTERRUPTS();
-        slot_getallattrs(slot);
+    border::each_stored_row(sums.store, sums.desc, [&](TupleTableSlot *slot) {
         rows::read_unit_sums(question, slot->tts_values, memo->sums.append(), nullptr);
         if (keys != nullptr)
             keep_keys(question, keys, memo->ngroups, slot);
         keep_group_keys(memo, memo->ngroups++, slot->tts_values, slot->tts_isnull);
-    }
-    ExecDropSingleTupleTableSlot(slot);
+    });
     rows::discard(&sums);
 }
 

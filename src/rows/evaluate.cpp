@@ -1,6 +1,7 @@
 #include "rows/evaluate.hpp"
 
 #include "border/each.hpp"
+#include "border/stored_rows.hpp"
 #include "border/versions.hpp"
 #include "catalog/facade.hpp"
 #include "catalog/foreign_part.hpp"
@@ -102,27 +103,10 @@ void read_coordinates(const Question *question, const Datum *columns, privacy::i
         read_cells(question, columns, values, cells);
 }
 
-// Reads the store once, each group in memory that is reset behind it: the data may have any number of groups that nobody declared,
-// and comparing keys may copy them.
-template <class Take> static void for_each_group(Tuplestorestate *store, TupleDesc desc, Take &&take) {
-    MemoryContext per_group = AllocSetContextCreate(CurrentMemoryContext, "dp_rdr group", ALLOCSET_DEFAULT_SIZES);
-    TupleTableSlot *slot = MakeSingleTupleTableSlot(desc, &TTSOpsMinimalTuple);
-    while (tuplestore_gettupleslot(store, true, false, slot)) {
-        CHECK_FOR_INTERRUPTS();
-        slot_getallattrs(slot);
-        MemoryContext old = MemoryContextSwitchTo(per_group);
-        take(slot);
-        MemoryContextSwitchTo(old);
-        MemoryContextReset(per_group);
-    }
-    ExecDropSingleTupleTableSlot(slot);
-    MemoryContextDelete(per_group);
-}
-
 static privacy::int128 *declared_sums(const Question *question, Tuplestorestate *store, TupleDesc desc,
                                       const Selection *selection, int64 *cells) {
     auto *values = zeroed<privacy::int128>(question->ngroups * question->ncoordinates);
-    for_each_group(store, desc, [&](const TupleTableSlot *slot) {
+    border::each_row_in_scratch(store, desc, [&](const TupleTableSlot *slot) {
         int group = declared_group(question, slot->tts_values, slot->tts_isnull);
         if (group >= 0) {
             read_cells(question, slot->tts_values, values + static_cast<int64>(group) * question->ncoordinates,
@@ -169,7 +153,7 @@ static void read_groups(const Question *question, const Selection *selection, Su
         sums->values = declared_sums(question, sums->store, sums->desc, selection, sums->cells);
     } else if (selection !=
                nullptr) { // the points of the rows in all groups of the data; it is read once more afterwards
-        for_each_group(sums->store, sums->desc,
+        border::each_row_in_scratch(sums->store, sums->desc,
                        [&](const TupleTableSlot *slot) { add_selection(question, selection, slot->tts_values); });
         tuplestore_rescan(sums->store);
     }

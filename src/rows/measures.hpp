@@ -9,7 +9,7 @@ namespace dp::rows {
 // has one in each group, units are (8.5). Core region.
 std::vector<privacy::Measure> measures_of(const Question *question, const query::Leaf *leaf, const int64 *fractions,
                                           bool thresholded, bool one_in_group);
-// Returns the first coordinate of a measure.
+// Returns where the coordinates of a measure begin among those of a group.
 int first_coordinate_of(const Question *question, int measure);
 void find_measures(const catalog::Reading &reading, Question *question, const int64 *fractions);
 // 0A000: covariances, correlations and lines of regression of rows that other servers keep.

@@ -11,7 +11,8 @@
 
 namespace dp::rows {
 
-const char *ask_for_groups(const Question *question, AttrNumber column) {
+// Returns the call that the controller declares groups of a column by; null: each of them would be of one person.
+static const char *ask_for_groups(const Question *question, AttrNumber column) {
     const AttrNumber attno = query::attno_of(column);
     for (int i = 0; i < question->nsources; i++) {
         const Source &source = question->sources[i];

@@ -5,8 +5,6 @@
 
 namespace dp::rows {
 
-// Returns the call that the controller declares groups of a column by; null: each of them would be of one person.
-const char *ask_for_groups(const Question *question, AttrNumber column);
 // Returns the key as whoever asks can write it in WHERE; null: it can be written nowhere there, or names of it make no list.
 const char *key_in_where(const Question *question);
 // Says what to write, what to ask the controller for, or what the controller can do; delta: that one might do as well.

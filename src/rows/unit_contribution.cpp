@@ -10,6 +10,7 @@
 #include "border/refuse.hpp"
 #include "rows/cell_calls.hpp"
 #include "rows/kept_values.hpp"
+#include "rows/measures.hpp"
 #include "rows/quantiles.hpp"
 
 namespace dp::rows {
@@ -179,13 +180,10 @@ static void merge_values(const Question *question, int128 *into, const int128 *f
 
 // The coordinates of quantiles.
 static int find_quantiles(const Question *question, int *coordinates) {
-    int n = 0, c = 0;
-    for (int j = 0; j < question->nmeasures; j++) {
-        const privacy::Measure &measure = (*question->measures)[j];
-        if (measure.kind == privacy::MeasureKind::quantile)
-            coordinates[n++] = c;
-        c += measure.coordinates();
-    }
+    int n = 0;
+    for (int j = 0; j < question->nmeasures; j++)
+        if ((*question->measures)[j].kind == privacy::MeasureKind::quantile)
+            coordinates[n++] = first_coordinate_of(question, j);
     return n;
 }
 

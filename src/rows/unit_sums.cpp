@@ -1,5 +1,6 @@
 #include "rows/unit_sums.hpp"
 
+#include "border/stored_rows.hpp"
 #include "rows/quantiles.hpp"
 #include "rows/units.hpp"
 
@@ -69,21 +70,13 @@ static Oid collation_of_key(const Groups *groups, int i) {
 
 // In canonical order: by the keys' default order, NULL last. Within a group by what is counted, behind the sums.
 static Tuplesortstate *begin_sort(const Groups *groups) {
-    const int nkeys = groups->nkeys, n = nkeys + 2, behind = groups->desc->natts - 2;
-    auto *columns = zeroed<AttrNumber>(n);
-    auto *operators = zeroed<Oid>(n);
-    auto *collations = zeroed<Oid>(n);
-    auto *nulls_first = zeroed<bool>(n);
-    for (int i = 0; i < n; i++) {
-        const int column = i < nkeys ? i : behind + i - nkeys;
-        const Oid type = i < nkeys ? type_of_key(groups, i) : TupleDescAttr(groups->desc, column)->atttypid;
-        columns[i] = static_cast<AttrNumber>(column + 1);
-        operators[i] = lookup_type_cache(type, TYPECACHE_LT_OPR)->lt_opr;
-        collations[i] = i < nkeys ? collation_of_key(groups, i) : InvalidOid;
-        nulls_first[i] = i >= nkeys;
-    }
-    return tuplesort_begin_heap(groups->desc, counts_values(groups->question) ? n : nkeys, columns, operators,
-                                collations, nulls_first, work_mem, nullptr, TUPLESORT_NONE);
+    const int nkeys = groups->nkeys, behind = groups->desc->natts - 2;
+    auto *columns = array_of<border::SortColumn>(nkeys + 2);
+    for (int i = 0; i < nkeys; i++)
+        columns[i] = {i, collation_of_key(groups, i)};
+    for (int i = 0; i < 2; i++)
+        columns[nkeys + i] = {behind + i, InvalidOid, false, true};
+    return border::begin_sort(groups->desc, columns, counts_values(groups->question) ? nkeys + 2 : nkeys);
 }
 
 static Groups begin_groups(const Question *question, const Selection *selection, const Sums *sums) {
@@ -296,23 +289,14 @@ static void end_group(Group *group) {
 
 static void merge_groups(const Groups *groups) {
     Group group = no_group(groups);
-    TupleTableSlot *slot = MakeSingleTupleTableSlot(groups->desc, &TTSOpsMinimalTuple);
-    MemoryContext scratch = AllocSetContextCreate(CurrentMemoryContext, "dp_rdr keys", ALLOCSET_DEFAULT_SIZES);
-    MemoryContext old = MemoryContextSwitchTo(scratch);
-    while (tuplesort_gettupleslot(groups->sort, true, false, slot, nullptr)) {
-        CHECK_FOR_INTERRUPTS();
-        slot_getallattrs(slot);
+    border::each_row_in_scratch(groups->sort, groups->desc, [&](const TupleTableSlot *slot) {
         if (!group.begun || !is_same(&group, slot->tts_values, slot->tts_isnull)) {
             end_group(&group);
             begin_group(&group, slot->tts_values, slot->tts_isnull);
         }
         add_row(&group, slot);
-        MemoryContextReset(scratch);
-    }
+    });
     end_group(&group);
-    MemoryContextSwitchTo(old);
-    ExecDropSingleTupleTableSlot(slot);
-    MemoryContextDelete(scratch);
     MemoryContextDelete(group.memory);
 }
 

@@ -1,6 +1,7 @@
 #include "sql/answer.hpp"
 
 #include "border/held.hpp"
+#include "border/stored_rows.hpp"
 #include "sql/result_rows.hpp"
 
 namespace dp::sql {
@@ -83,22 +84,15 @@ static Size shown_length(const char *text, int columns) {
 // The rows of an answer as an array of objects, at the end of a row. False: they would take too much memory.
 static bool add_rows(JsonArray *array, const release::Answer *answer) {
     JsonColumns columns = json_columns(answer->desc);
-    TupleTableSlot *slot = MakeSingleTupleTableSlot(answer->desc, &TTSOpsMinimalTuple);
-    MemoryContext per_row = AllocSetContextCreate(CurrentMemoryContext, "dp_rdr answer", ALLOCSET_DEFAULT_SIZES);
     bool fits = is_small_enough(*array);
-    while (fits && tuplestore_gettupleslot(answer->rows, true, false, slot)) {
-        CHECK_FOR_INTERRUPTS();
-        MemoryContext old = MemoryContextSwitchTo(per_row);
-        slot_getallattrs(slot);
+    border::each_row_in_scratch(answer->rows, answer->desc, [&](const TupleTableSlot *slot) {
+        if (!fits)
+            return;
         char *text = row_json(columns, slot->tts_values, slot->tts_isnull);
         array->shown += shown_length(text, answer->desc->natts);
         fits = add_element(array, DatumGetJsonbP(DirectFunctionCall1(jsonb_in, CStringGetDatum(text)))) &&
                is_small_enough(*array);
-        MemoryContextSwitchTo(old);
-        MemoryContextReset(per_row);
-    }
-    MemoryContextDelete(per_row);
-    ExecDropSingleTupleTableSlot(slot);
+    });
     return fits;
 }
 

@@ -1,5 +1,7 @@
 // The rows of dp_risk_records and dp_risk_output: records, riskiest first.
 #include "sql/risk_rows.hpp"
+
+#include "border/stored_rows.hpp"
 #include "sql/result_rows.hpp"
 
 namespace dp::sql {
@@ -59,13 +61,8 @@ static TupleDesc sorted_desc(const Memo *memo) {
 }
 
 static Tuplesortstate *begin_sort(TupleDesc desc, int by) {
-    Oid greater = lookup_type_cache(FLOAT8OID, TYPECACHE_GT_OPR)->gt_opr;
-    AttrNumber columns[2] = {static_cast<AttrNumber>(sort_third + by + 1),
-                             static_cast<AttrNumber>(sort_fourth - by + 1)};
-    Oid operators[2] = {greater, greater}, collations[2] = {InvalidOid, InvalidOid};
-    bool nulls_first[2] = {false, false};
-    return tuplesort_begin_heap(desc, 2, columns, operators, collations, nulls_first, work_mem, nullptr,
-                                TUPLESORT_NONE);
+    const border::SortColumn columns[] = {{sort_third + by, InvalidOid, true}, {sort_fourth - by, InvalidOid, true}};
+    return border::begin_sort(desc, columns, lengthof(columns));
 }
 
 static void set_numbers(Datum *values, bool *nulls, const RecordNumbers &numbers, int64 record) {
@@ -78,24 +75,21 @@ static void set_numbers(Datum *values, bool *nulls, const RecordNumbers &numbers
 }
 
 static void fill_sort(Tuplesortstate *sort, TupleDesc desc, const Memo *memo, const RecordNumbers &numbers) {
-    TupleTableSlot *record = MakeSingleTupleTableSlot(memo->desc, &TTSOpsMinimalTuple);
     TupleTableSlot *slot = MakeSingleTupleTableSlot(desc, &TTSOpsVirtual);
     int natts = memo->desc->natts;
-    for (int64 i = 0; tuplestore_gettupleslot(memo->kept, true, false, record); i++) {
-        CHECK_FOR_INTERRUPTS();
-        slot_getallattrs(record);
+    int64 i = 0;
+    border::each_stored_row(memo->kept, memo->desc, [&](const TupleTableSlot *record) {
         ExecClearTuple(slot);
         slot->tts_values[sort_individuals] = Int64GetDatum(memo->records.at(i)->individuals);
         slot->tts_isnull[sort_individuals] = false;
-        set_numbers(slot->tts_values + sort_third, slot->tts_isnull + sort_third, numbers, i);
+        set_numbers(slot->tts_values + sort_third, slot->tts_isnull + sort_third, numbers, i++);
         for (int c = 0; c < natts; c++) {
             slot->tts_values[sort_fixed + c] = record->tts_values[c];
             slot->tts_isnull[sort_fixed + c] = record->tts_isnull[c];
         }
         ExecStoreVirtualTuple(slot);
         tuplesort_puttupleslot(sort, slot);
-    }
-    ExecDropSingleTupleTableSlot(record);
+    });
     ExecDropSingleTupleTableSlot(slot);
     tuplestore_end(memo->kept);
 }
@@ -108,23 +102,14 @@ static void put_outside(ReturnSetInfo *result, const Memo *memo, const RecordNum
 }
 
 static void put_sorted(ReturnSetInfo *result, const Memo *memo, Tuplesortstate *sort, TupleDesc desc) {
-    TupleTableSlot *slot = MakeSingleTupleTableSlot(desc, &TTSOpsMinimalTuple);
     JsonColumns columns = json_columns(memo->desc);
-    MemoryContext per_row = AllocSetContextCreate(CurrentMemoryContext, "dp_rdr record", ALLOCSET_DEFAULT_SIZES);
-    MemoryContext old = MemoryContextSwitchTo(per_row);
-    while (tuplesort_gettupleslot(sort, true, false, slot, nullptr)) {
-        CHECK_FOR_INTERRUPTS();
-        slot_getallattrs(slot);
+    border::each_row_in_scratch(sort, desc, [&](const TupleTableSlot *slot) {
         Datum values[4] = {row_jsonb(columns, slot->tts_values + sort_fixed, slot->tts_isnull + sort_fixed),
                            slot->tts_values[sort_individuals], slot->tts_values[sort_third],
                            slot->tts_values[sort_fourth]};
         bool nulls[4] = {false, false, slot->tts_isnull[sort_third], slot->tts_isnull[sort_fourth]};
         tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
-        MemoryContextReset(per_row);
-    }
-    MemoryContextSwitchTo(old);
-    MemoryContextDelete(per_row);
-    ExecDropSingleTupleTableSlot(slot);
+    });
 }
 
 void put_records(ReturnSetInfo *result, const Memo *memo, const RecordNumbers &numbers, int by) {
