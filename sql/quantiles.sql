@@ -184,6 +184,17 @@ SELECT round(rdr_min::numeric, 2) AS least, round(rdr_max::numeric, 2) AS most F
 SELECT count(*) AS people, count(*) FILTER (WHERE abs(a.pis - b.pis) > 1e-9) AS others FROM
     dp_risk_records('SELECT ward, percentile_disc(0.5) WITHIN GROUP (ORDER BY n), count(DISTINCT person) FROM read_widely_dp WHERE person > 0 AND ward IN (''w0'', ''w1'', ''w2'', ''w3'') GROUP BY ward', 1, delta => 1e-6) a JOIN
     dp_risk_records('SELECT ward, percentile_disc(0.5) WITHIN GROUP (ORDER BY n) FROM read_widely_dp WHERE person > 0 GROUP BY ward', 1, delta => 1e-6) b ON a.record ->> 'person' = b.record ->> 'person';
+-- Of few people each moves medians. Each is in four wards, in one of them by two cells, and counts there once.
+CREATE TABLE read_few (person integer, ward text, n integer);
+INSERT INTO read_few SELECT i, 'w' || k % 4, (i * 37 + k * 11) % 101 FROM generate_series(1, 12) i, generate_series(0, 4) k;
+SELECT dp_protect('read_few', 'read_few_dp', unit => 'person', max_rows => 6, max_groups => 4), dp_set_bounds('read_few', 'n', 0, 100), dp_set_odometer('read_few', 'none', delta_total => 0.9);
+SELECT dp_grant('read_few_dp', 'regress_quantile', tau => 0, epsilon_max => 100, candidates => '{100}', delta => 1e-6);
+SELECT count(*) AS people, max(a.pis) > 0.5 AS some, count(*) FILTER (WHERE abs(a.pis - b.pis) > 1e-9) AS others FROM
+    dp_risk_records('SELECT ward, percentile_disc(0.5) WITHIN GROUP (ORDER BY n), count(DISTINCT person) FROM read_few_dp WHERE ward IN (''w0'', ''w1'', ''w2'', ''w3'') GROUP BY ward', 1) a JOIN
+    dp_risk_records('SELECT ward, percentile_disc(0.5) WITHIN GROUP (ORDER BY n) FROM read_few_dp GROUP BY ward', 1, delta => 1e-6) b ON a.record ->> 'person' = b.record ->> 'person';
+SET ROLE regress_quantile;
+SELECT count(*) AS wards, bool_and(people BETWEEN 11 AND 13) AS once FROM (SELECT ward, max(n), count(DISTINCT person) AS people FROM read_few_dp GROUP BY ward) t;
+SET ROLE regress_controller;
 SELECT bool_and(epsilon > 0) AS everybody FROM dp_loss_records('read_widely');
 -- ---------------------------------------------------------------------------------------------------------------------
 -- Price, ledger, replay, requests
