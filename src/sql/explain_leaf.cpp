@@ -6,6 +6,7 @@
 #include "release/replay.hpp"
 
 #include "border/permissions.hpp"
+#include "border/visit.hpp"
 #include "catalog/facade.hpp"
 #include "query/date_style.hpp"
 #include "query/shown_names.hpp"
@@ -126,13 +127,43 @@ static bool is_written_out(const List *arguments) {
     return !linitial_node(Const, arguments)->constisnull;
 }
 
+static bool is_somebodys(Oid function, void *) {
+    return function >= FirstUnpinnedObjectId;
+}
+
+// Tells a view of somebody else's, or a table with a policy.
+static bool hides_code(const RangeTblEntry *entry) {
+    if (entry->rtekind != RTE_RELATION)
+        return false;
+    HeapTuple row = SearchSysCache1(RELOID, ObjectIdGetDatum(entry->relid));
+    if (!HeapTupleIsValid(row))
+        return true;
+    const auto *relation = reinterpret_cast<Form_pg_class>(GETSTRUCT(row));
+    const bool hides = (relation->relkind == RELKIND_VIEW || relation->relrowsecurity) && relation->relowner != GetUserId();
+    ReleaseSysCache(row);
+    return hides;
+}
+
+// Whether something runs that neither the server brings along nor the caller has made: a text may be another one's.
+static bool runs_code(List *nodes) {
+    return border::visit(reinterpret_cast<Node *>(nodes), QTW_EXAMINE_RTES_BEFORE, [](Node *node, Index) {
+        const bool found = IsA(node, RangeTblEntry) ? hides_code(reinterpret_cast<RangeTblEntry *>(node))
+                                                    : IsA(node, CoerceToDomain) || check_functions_in_node(node, is_somebodys, nullptr);
+        return found ? border::Step::stop : IsA(node, RangeTblEntry) ? border::Step::past : border::Step::in;
+    });
+}
+
+// Whether values of arguments are the same at each look, and no effect or code of somebody's goes with it.
+static bool may_be_looked_up(List *nodes) {
+    return !contain_volatile_functions(reinterpret_cast<Node *>(nodes)) && !runs_code(nodes);
+}
+
 bool ask_of_call(const Call *call, release::Ask *ask) {
     const List *arguments = call->function->args;
     List *own = list_copy_tail(arguments, query::release_arguments);
     if (!is_written_out(arguments))
         return false;
-    if (own != NIL && (contain_volatile_functions(reinterpret_cast<Node *>(own)) ||
-                       contain_volatile_functions(reinterpret_cast<Node *>(call->around->cteList))))
+    if (own != NIL && !(may_be_looked_up(own) && may_be_looked_up(call->around->cteList)))
         return false;
     auto *fcinfo = static_cast<FunctionCallInfo>(palloc0(SizeForFunctionCallInfo(query::release_arguments)));
     for (int i = 0; i < query::release_arguments; i++) {

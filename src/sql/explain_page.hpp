@@ -38,7 +38,7 @@ struct Verdict {
 // List of Call *. Errors: those of the statement, and of who may not run it.
 List *find_leaves(const char *text, const query::Request *request);
 // Reads the arguments of a call as release() reads its own, and evaluates values and rows of the caller's own; false where they follow from
-// other answers, or change with each look.
+// other answers, change with each look, or run somebody else's code.
 bool ask_of_call(const Call *call, release::Ask *ask);
 // `earlier`: of release::Earlier *, what the leaves before it would be charged; `asked_before`: keys (bytea) of those that would be
 // stored; *charge: what this one would be.
