@@ -96,7 +96,6 @@ SELECT x.name, attempt(x.call) FROM (
     FROM pg_proc p, unnest(p.proargtypes) WITH ORDINALITY a (type, place)
     WHERE p.pronamespace = 'dp_rdr'::regnamespace AND has_function_privilege('regress_asker', p.oid, 'EXECUTE') GROUP BY p.oid) x
 WHERE attempt(x.call) ~ '^XX';
-SELECT attempt('SELECT dp_rdr.is_other_column(NULL, 1)');
 
 SELECT dp_unprotect('hostile.t_dp');
 DROP SCHEMA hostile CASCADE;

@@ -526,18 +526,13 @@ FROM (VALUES
     ('cells_serialize', '(internal) RETURNS bytea', 'IMMUTABLE STRICT PARALLEL SAFE', 'serialization function of cells'),
     ('cells_deserialize', '(bytea, internal) RETURNS internal', 'IMMUTABLE STRICT PARALLEL SAFE', 'deserialization function of cells'),
     ('cells_final', '(internal) RETURNS bytea', 'IMMUTABLE PARALLEL SAFE', 'final function of cells'),
-    -- Where Citus keeps the rows, sum(bigint) adds up the points of each row; where those of each unit are in one shard, their parts.
-    ('point', '(spec bytea, coordinate integer, VARIADIC arguments "any") RETURNS bigint', 'IMMUTABLE PARALLEL SAFE',
-     'what a row adds to one coordinate of a specification'),
+    -- Where the rows of each unit are in one shard of Citus, sum(bigint) adds up their parts.
     ('cell', '(spec bytea, value "any") RETURNS integer', 'IMMUTABLE STRICT PARALLEL SAFE', 'the cell of a grid that a value is in'),
     ('parts', '(spec bytea, brought bytea) RETURNS SETOF dp_rdr.part', 'IMMUTABLE STRICT PARALLEL SAFE ROWS 2',
      'what a unit brings, as cells has added it up, clipped'),
-    -- Partitions on other servers are asked by them whether they are there and fit, before a charge.
+    -- Nodes of Citus are asked whether they are there and fit, before a charge.
     ('is_other_node', '(facts text) RETURNS boolean', 'IMMUTABLE PARALLEL SAFE',
      'false, or an error if this server has another dp_rdr or encoding than the one that asks'),
-    ('is_other_column_support', '(internal) RETURNS internal', '', 'planner support of is_other_column'),
-    ('is_other_column', '(type text, "column" "any") RETURNS boolean', 'IMMUTABLE PARALLEL SAFE SUPPORT dp_rdr.is_other_column_support',
-     'false, or an error if the column is of another type than the one that is asked for'),
     -- Keys of groups, before they are hashed, compared and shown; what a unit brings that may have several rows.
     ('canonical', '(key anyelement, typmod integer) RETURNS anyelement', 'IMMUTABLE STRICT PARALLEL SAFE',
      'the one spelling of a group key that is shown; NULL for one of more than 1,000 bytes'),
@@ -1138,8 +1133,8 @@ GRANT EXECUTE ON FUNCTION dp_rdr.recognised(float8, float8, float8) TO PUBLIC;
 
 -- The internal statement runs as the owner of the protected table, and the executor checks EXECUTE on every aggregate.
 -- They tell a caller nothing about rows that he cannot read himself.
-GRANT EXECUTE ON FUNCTION dp_rdr.cells(bytea, "any"), dp_rdr.point(bytea, integer, "any"), dp_rdr.cell(bytea, "any"), dp_rdr.parts(bytea, bytea) TO PUBLIC;
-GRANT EXECUTE ON FUNCTION dp_rdr.is_other_node(text), dp_rdr.is_other_column(text, "any") TO PUBLIC;
+GRANT EXECUTE ON FUNCTION dp_rdr.cells(bytea, "any"), dp_rdr.cell(bytea, "any"), dp_rdr.parts(bytea, bytea) TO PUBLIC;
+GRANT EXECUTE ON FUNCTION dp_rdr.is_other_node(text) TO PUBLIC;
 GRANT EXECUTE ON FUNCTION dp_rdr.value_digest(anyelement), dp_rdr.only_value(anyelement), dp_rdr.canonical(anyelement, integer),
     dp_rdr.is_short(anyelement) TO PUBLIC;
 -- So do the total replacements, and the list that explains them.

@@ -54,6 +54,7 @@ extern "C" {
 #include <executor/spi.h>
 #include <executor/tstoreReceiver.h>
 #include <fmgr.h>
+#include <foreign/fdwapi.h>
 #include <foreign/foreign.h>
 #include <funcapi.h>
 #include <mb/pg_wchar.h>

@@ -43,7 +43,8 @@ void check_whole(const UnitPath *path, const List *parts) {
                              qualified_name(path->relation),
                              part == path->relation ? "its rows" : qualified_name(part)),
                     distributed ? remedy_of_shards(path->relation)
-                                : "Protect a table that this server keeps, or one with a key on the columns of the unit.");
+                                : "Keep a summary table with one row for each unit on those servers, make foreign partitions "
+                                  "of it, and protect that without a unit. Or move the rows to this server, or to nodes of Citus.");
     }
 }
 

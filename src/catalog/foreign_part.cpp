@@ -32,18 +32,6 @@ static bool is_postgres_fdw(Oid wrapper) {
     return OidIsValid(extension) && getExtensionOfObject(ForeignDataWrapperRelationId, wrapper) == extension;
 }
 
-// The option `extensions`: whose functions postgres_fdw sends to the server instead of fetching rows for them.
-static bool ships_our_functions(const ForeignServer *server) {
-    const char *names = text_option(server->options, "extensions");
-    List *list = NIL;
-    if (names == nullptr || !SplitIdentifierString(pstrdup(names), ',', &list))
-        return false;
-    for (auto *item : border::each<const char>(list))
-        if (strcmp(item, "dp_rdr") == 0)
-            return true;
-    return false;
-}
-
 static bool has_mapping(Oid role, Oid server) {
     return SearchSysCacheExists2(USERMAPPINGUSERSERVER, ObjectIdGetDatum(role), ObjectIdGetDatum(server));
 }
@@ -55,11 +43,9 @@ const char *fault_of_foreign_part(Oid part, Oid owner, const char **remedy) {
         *remedy = "Detach it. Partitions may be foreign tables of postgres_fdw alone.";
         return "is a foreign table of another wrapper than postgres_fdw";
     }
-    if (!ships_our_functions(server)) {
-        *remedy = psprintf("Install dp_rdr there, CREATE EXTENSION dp_rdr, and here ALTER SERVER %s OPTIONS (ADD "
-                           "extensions 'dp_rdr').",
-                           name);
-        return psprintf("is on foreign server %s, whose option \"extensions\" does not name dp_rdr", name);
+    if (GetDatabaseEncoding() != PG_UTF8) { // of texts it is told apart before a charge, by those of four lengths
+        *remedy = "Keep such tables in a database in UTF8.";
+        return "is a foreign table, and this database is not in UTF8";
     }
     // The empty user stands for PUBLIC.
     if (!has_mapping(owner, server->serverid) && !has_mapping(InvalidOid, server->serverid)) {

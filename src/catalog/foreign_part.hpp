@@ -1,5 +1,5 @@
-// Partitions that are foreign tables: of postgres_fdw, on a server that is told that it has dp_rdr as well, and that the table's
-// owner may connect to. All of it stands in public catalogs.
+// Partitions that are foreign tables: of postgres_fdw, on a server that the table's owner may connect to. All of it stands in public
+// catalogs.
 #pragma once
 
 #include "border/postgres.hpp"

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
 #include <cstdlib>
 
 #include "privacy/exact.hpp"
@@ -117,6 +118,16 @@ std::uint64_t points_up(const std::string &number, int exponent) {
         n <<= static_cast<unsigned>(-exponent);
     const cpp_int points = (n + d - 1) / d;
     return points < 1 ? 1 : points > largest_sensitivity ? largest_sensitivity : points.convert_to<std::uint64_t>();
+}
+
+std::string exact_text(double x) {
+    char text[1500];
+    std::snprintf(text, sizeof text, "%.1074f", x);
+    std::string digits = text;
+    digits.erase(digits.find_last_not_of('0') + 1);
+    if (digits.back() == '.')
+        digits.pop_back();
+    return digits;
 }
 
 SumLattice sum_lattice(const Bounds &bounds) {

@@ -39,6 +39,9 @@ constexpr std::uint64_t largest_sensitivity = std::uint64_t{1} << 50;
 // A positive number in units of 2^exponent, rounded up; at most largest_sensitivity. Errors: those of a bound.
 std::uint64_t points_up(const std::string &number, int exponent);
 
+// Every digit of a number, in decimals without an exponent: a finite double has some 1,074 of them at most behind the point.
+std::string exact_text(double x);
+
 // The constants of a per-row conversion, small enough to be passed as arguments of an aggregate.
 struct SumLattice {
     double scale = 1; // 1/g, a power of two (exact)

@@ -160,8 +160,7 @@ static Datum without_blanks(Datum value, int32 typmod, bool *isnull) {
     return PointerGetDatum(result);
 }
 
-// Digits behind the point that the type shows; 0 where it does not say.
-static int scale_of(int32 typmod) {
+int scale_of(int32 typmod) {
     if (typmod < VARHDRSZ)
         return 0;
 #if PG_VERSION_NUM >= 150000 // it may be negative there

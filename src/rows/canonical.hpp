@@ -24,6 +24,9 @@ Node *compact_key(Node *key);
 // A value in its one spelling, as a key of its type and this typmod has it; NULL where it is longer than any key. has_spelling: the type has one.
 Node *canonical_node(Node *value, int32 typmod);
 
+// Returns the digits behind the point that a numeric type shows; 0 where it does not say.
+int scale_of(int32 typmod);
+
 // A value in its one spelling, as rows' keys have it. isnull: it is longer than any key. has_spelling: the type has one.
 bool has_spelling(Oid type);
 // Whether all values of a type are in theirs.

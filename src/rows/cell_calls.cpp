@@ -4,6 +4,7 @@
 #include "privacy/quantile.hpp"
 
 #include "rows/aggregate_arguments.hpp"
+#include "rows/built_in_points.hpp"
 #include "rows/counted_values.hpp"
 #include "rows/engine.hpp"
 #include "rows/nodes.hpp"
@@ -84,11 +85,6 @@ Aggref *call_cells(List *arguments, Node *filter) {
     return make_aggregate(internal_function("cells", {BYTEAOID, ANYOID}), BYTEAOID, arguments, filter);
 }
 
-Node *point_of(Node *spec, int coordinate, const List *arguments) {
-    List *all = list_concat(list_make2(spec, query::int_constant(coordinate)), static_cast<List *>(copyObjectImpl(arguments)));
-    return make_call(internal_function("point", {BYTEAOID, INT4OID, ANYOID}), INT8OID, all);
-}
-
 Node *cell_of_row(const Question *question, int measure) {
     List *arguments = list_make2(spec_of_rows(question, list_make1_int(measure)),
                                  argument_node(question, (*question->measures)[measure].calls.front()));
@@ -163,10 +159,8 @@ static List *point_columns(const Question *question, int j, Node *filter) {
     for (int c = 0; c < measure.coordinates(); c++) {
         Node *argument = argument_node(question, measure.calls.front());
         const bool counted = is_counted(measure.kind, c);
-        Node *spec = spec_of_rows(question, list_make1_int(j));
-        Node *point = counted && is_integer(value_kind(exprType(argument)))
-                          ? argument
-                          : point_of(spec, counted ? 0 : c, list_make1(argument));
+        Node *point = counted && is_integer(value_kind(exprType(argument))) ? argument
+                                                                            : point_of(question, j, counted ? 0 : c, argument);
         columns = lappend(columns,
                           counted ? count_aggregate(point, another(filter)) : make_exact_sum(point, another(filter)));
     }
@@ -197,19 +191,16 @@ List *cell_columns(const Question *question, Node *among) {
 
 int128 sum_at(Datum result, int coordinate, int width) {
     const bytea *bytes = DatumGetByteaPP(result);
-    const Size n = VARSIZE_ANY_EXHDR(bytes) / sizeof(int128);
-    if (VARSIZE_ANY_EXHDR(bytes) % (sizeof(int128) * width) != 0)
-        elog(ERROR, "unexpected result of an internal aggregate");
     int128 sum = 0;
-    for (Size at = coordinate; at < n; at += width) {
-        int128 part;
-        memcpy(&part, VARDATA_ANY(bytes) + sizeof part * at, sizeof part);
-        sum += part;
-    }
+    if (VARSIZE_ANY_EXHDR(bytes) == 0)
+        return sum;
+    if (VARSIZE_ANY_EXHDR(bytes) != sizeof sum * width)
+        elog(ERROR, "unexpected result of an internal aggregate");
+    memcpy(&sum, VARDATA_ANY(bytes) + sizeof sum * coordinate, sizeof sum);
     return sum;
 }
 
-// Sums of the points that Citus added up.
+// Sums of the points that other servers added up.
 static void read_points(MeasureKind kind, const Datum *columns, int128 *sums) {
     const int n = privacy::coordinates_of(kind);
     for (int c = 0; c < n; c++)

@@ -12,8 +12,7 @@ namespace dp::rows {
 // points are added up. among: whom they are about, unless that is in the statement's WHERE.
 List *cell_columns(const Question *question, Node *among);
 int number_of_cell_columns(const Question *question);
-// Reads them in one row of the statement, or in what several servers returned for one group. cells: question->ncells numbers that
-// are 0 before.
+// Reads them in one row of the statement. cells: question->ncells numbers that are 0 before.
 void read_cells(const Question *question, const Datum *columns, privacy::int128 *sums, int64 *cells);
 
 // Makes the specification of measures, as a constant. header: all but their number.
@@ -27,12 +26,11 @@ List *contributed_nodes(const Question *question);
 const CellSite *site_of(const Question *question);
 // Lists all measures of a question.
 List *all_measures(const Question *question);
-// Makes a call of dp_rdr.cells; of dp_rdr.point, where the server's own sum has to add (rows/engine).
+// Makes a call of dp_rdr.cells.
 Aggref *call_cells(List *arguments, Node *filter);
-Node *point_of(Node *spec, int coordinate, const List *arguments);
 // Makes a call of dp_rdr.cell: the cell of a row, an integer, in the grid of a quantile; -1 where it is in none.
 Node *cell_of_row(const Question *question, int measure);
-// Adds up one coordinate of a result: `width` sums, or those of several servers, one behind the other; 0 of none.
+// Reads one coordinate of a result, which has `width` sums, or none.
 privacy::int128 sum_at(Datum result, int coordinate, int width);
 
 // Makes count(*), or count(argument).

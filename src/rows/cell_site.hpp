@@ -1,4 +1,4 @@
-// Tells dp_rdr.cells, dp_rdr.point and dp_rdr.cell what to add up, and how keys are written in their results.
+// Tells dp_rdr.cells and dp_rdr.cell what to add up, and how keys are written in their results.
 //
 // A specification is a header, a record for each measure, and one for each candidate of a selection of epsilon. It consists of
 // words of 64 bits in network order, since other nodes may read it.
@@ -120,8 +120,7 @@ struct CellSite {
     bool keeps_values; // of some measure
     int ncandidates; // of a selection
     privacy::SvtCandidate *candidates;
-    privacy::int128 *sums; // room for those of one row
-    PGFunction step;       // the transition function of states without keys
+    PGFunction step; // the transition function of states without keys
 };
 
 // Reads the specification, once for each call, into fn_extra. first: the first argument behind it. Anybody may call the functions on

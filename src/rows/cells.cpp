@@ -1,7 +1,6 @@
 // The aggregate dp_rdr.cells, and the points that it adds up one by one:
 //
 //   dp_rdr.cells(spec bytea, VARIADIC "any") -> bytea                      sums of the coordinates that the specification names
-//   dp_rdr.point(spec bytea, coordinate integer, VARIADIC "any") -> bigint what one row adds to a coordinate
 //   dp_rdr.cell(spec bytea, value "any") -> integer                        the cell of a grid that a value is in
 //
 // The arguments behind the specification are the unit's columns, the keys, and one for each measure: NULL where the row does not
@@ -117,21 +116,6 @@ DP_FUNCTION(dp_cells_step) {
     if (site->shape->keyed == 0)
         return site->step(fcinfo);
     PG_RETURN_POINTER(add_to_unit(fcinfo, site, unit_state(state_argument(fcinfo, 0))));
-}
-
-// Not STRICT, and NULL where the row adds nothing to any coordinate.
-DP_ROW_FUNCTION(dp_point) {
-    const auto *site = static_cast<const CellSite *>(fcinfo->flinfo->fn_extra);
-    if (unlikely(site == nullptr))
-        site = read_site(fcinfo, 0, 2);
-    const int32 coordinate = PG_ARGISNULL(1) ? -1 : PG_GETARG_INT32(1);
-    if (site->shape->keyed != 0 || coordinate < 0 || coordinate >= site->shape->ncoordinates)
-        refuse_spec();
-    for (int32 c = 0; c < site->shape->ncoordinates; c++)
-        site->sums[c] = 0;
-    if (!add_row(fcinfo, site, site->sums))
-        PG_RETURN_NULL();
-    PG_RETURN_INT64(static_cast<int64>(site->sums[coordinate]));
 }
 
 // Strict; NULL of a NaN.

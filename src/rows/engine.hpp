@@ -10,8 +10,7 @@ struct Question;
 // Whether other servers keep rows that the question is about: foreign partitions, or nodes of Citus.
 bool is_elsewhere(const Question *question);
 
-// Whether they do and add up for themselves what rows bring, not units: there histograms, products and different values are not asked
-// for.
+// Whether they do and add up for themselves what rows bring, not units: there histograms and different values are not asked for.
 bool adds_up_rows_elsewhere(const Question *question);
 
 // Whether Citus keeps the table's rows on other nodes. It has partial sums computed there of aggregates that it knows, as

@@ -76,9 +76,7 @@ static Query *row_count(const Question *question) {
 
 // Null: it would fetch rows of other servers.
 static PlannedStmt *plan_statement(Query *query, const List *checked) {
-    PlannedStmt *made = catalog::has_foreign_table(checked) ? plan_remotely(over_leaves(query, checked))
-                                                            : plan(query, CURSOR_OPT_PARALLEL_OK);
-    return fetches_rows(made) ? nullptr : made;
+    return catalog::has_foreign_table(checked) ? plan_over_parts(query, checked) : plan(query, CURSOR_OPT_PARALLEL_OK);
 }
 
 // Fetches out-of-line values: nothing that a row was stored as is needed to read it later.
@@ -302,11 +300,8 @@ void count_rows_of_units(const Paid &paid, privacy::UnitRows *rows) {
 void check_remote_parts(const Question *question, const Selection *selection) {
     if (is_clipped(question) && question->by_points)
         return check_pushed_down(question, statement_of_parts);
-    if (!question->remote)
-        return;
-    check_remote_parts(question, grouped_query(question, selection));
-    if (selection != nullptr) // counts the rows of partitions that WHERE excludes as well
-        check_remote_parts(question, row_count(question));
+    if (question->remote)
+        check_remote_parts(question, grouped_query(question, selection));
 }
 
 } // namespace dp::rows

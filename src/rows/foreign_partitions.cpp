@@ -6,6 +6,7 @@
 #include "border/refuse.hpp"
 #include "catalog/foreign_part.hpp"
 #include "query/leaf_rows.hpp"
+#include "rows/built_in_calls.hpp"
 #include "rows/canonical.hpp"
 #include "rows/partition_union.hpp"
 #include "rows/nodes.hpp"
@@ -57,7 +58,7 @@ static bool fetches(const Plan *plan) {
     return fetches(plan->lefttree) || fetches(plan->righttree);
 }
 
-bool fetches_rows(const PlannedStmt *plan) {
+static bool fetches_rows(const PlannedStmt *plan) {
     return fetches(plan->planTree) || any_fetches(plan->subplans);
 }
 
@@ -85,102 +86,122 @@ DP_CALL(dp_is_other_node) {
     PG_RETURN_BOOL(false);
 }
 
-// Returns a type's name as both servers write it: with pg_catalog alone on the search_path.
-static const char *column_type(Node *column) {
-    return format_type_with_typemod(exprType(column), exprTypmod(column));
-}
-
-// A row would decide whether its value fits into another type. Equal texts of a nondeterministic collation look different,
-// and one row's would be shown.
-static void check_column(const char *theirs, Node *column) {
-    const char *ours = column_type(column);
-    if (strcmp(theirs, ours) != 0)
-        refuse_with(ERRCODE_DATATYPE_MISMATCH, psprintf("a column of type %s is asked for as %s", ours, theirs),
-                    "Make the columns of the foreign table those of the table that it stands for.");
-    Oid collation = exprCollation(column);
-    if (OidIsValid(collation) && !get_collation_isdeterministic(collation))
-        refuse_with(
-            ERRCODE_DATATYPE_MISMATCH,
-            psprintf("a column has the nondeterministic collation %s", quote_identifier(get_collation_name(collation))),
-            "Give it the collation that it has in the foreign table.");
-}
-
-// false, or an error if the second argument has another type. For a column that has a constant in its place there; the
-// planner asks about others.
-DP_CALL(dp_is_other_column) {
-    const auto *call = reinterpret_cast<const FuncExpr *>(fcinfo->flinfo->fn_expr);
-    if (PG_ARGISNULL(0) || call == nullptr || !IsA(call, FuncExpr))
-        refuse_value("is_other_column needs a type and a column",
-                     "Servers that ask for a partition of theirs call it, with constants.");
-    check_column(text_to_cstring(PG_GETARG_TEXT_PP(0)), static_cast<Node *>(lsecond(call->args)));
-    PG_RETURN_BOOL(false);
-}
-
-// Answers the planner: by then the first argument is known on the other server, and on this one it is not.
-DP_CALL(dp_is_other_column_support) {
-    auto *request = reinterpret_cast<SupportRequestSimplify *>(PG_GETARG_POINTER(0));
-    if (!IsA(request, SupportRequestSimplify))
-        PG_RETURN_POINTER(nullptr);
-    const List *arguments = request->fcall->args;
-    const auto *type = static_cast<const Const *>(linitial(arguments));
-    if (!IsA(type, Const) || type->constisnull)
-        PG_RETURN_POINTER(nullptr);
-    check_column(TextDatumGetCString(type->constvalue), static_cast<Node *>(lsecond(arguments)));
-    PG_RETURN_POINTER(makeBoolConst(false, false));
-}
+// ---- columns of a remote table --------------------------------------------------------------------------------------
 
 namespace {
-// Holds facts that another server is sent as parameters, and the question about them.
-struct Facts {
-    List *texts; // char *
-    List *questions;
+// Names a foreign table's remote one.
+struct Remote {
+    Oid server;
+    const char *schema, *table;
 };
 } // namespace
 
-// column: of which the text is said; null: of the node.
-static void ask_about(Facts *facts, const char *text, Var *column) {
-    facts->texts = lappend(facts->texts, const_cast<char *>(text));
-    Node *param = query::make_parameter(list_length(facts->texts), TEXTOID, -1, DEFAULT_COLLATION_OID);
-    const Oid asked = column == nullptr ? internal_function("is_other_node", {TEXTOID})
-                                        : internal_function("is_other_column", {TEXTOID, ANYOID});
-    List *arguments = column == nullptr ? list_make1(param) : list_make2(param, column);
-    facts->questions = lappend(facts->questions, make_call(asked, BOOLOID, arguments));
-}
-
-// The node's, and the type of each column that the statement reads.
-static Facts facts_of(const Query *part, Oid leaf) {
-    Facts facts = {NIL, NIL};
-    ask_about(&facts, node_facts(), nullptr);
-    Bitmapset *columns = nullptr;
-    pull_varattnos(as_node(part->targetList), 1, &columns);
-    pull_varattnos(part->jointree->quals, 1, &columns);
-    for (int i = bms_next_member(columns, -1); i >= 0; i = bms_next_member(columns, i)) {
-        Var *column = query::column_of(1, leaf, nullptr, static_cast<AttrNumber>(i + FirstLowInvalidHeapAttributeNumber));
-        ask_about(&facts, column_type(as_node(column)), column);
+static Remote remote_of(Oid leaf) {
+    const ForeignTable *foreign = GetForeignTable(leaf);
+    Remote remote = {foreign->serverid, get_namespace_name(get_rel_namespace(leaf)), get_rel_name(leaf)};
+    for (auto *option : border::each<DefElem>(foreign->options)) {
+        if (strcmp(option->defname, "schema_name") == 0)
+            remote.schema = defGetString(option);
+        else if (strcmp(option->defname, "table_name") == 0)
+            remote.table = defGetString(option);
     }
-    return facts;
+    return remote;
 }
 
-// CASE WHEN dp_rdr.is_other_node($1) OR dp_rdr.is_other_column($2, column) ... THEN column IS NULL ELSE false END: false, and
-// not before it is sent. The column makes it a condition on the table, which goes along.
-static Node *condition_of_nobody(const Facts &facts, Oid leaf) {
+// Asks the server what columns its table has, as IMPORT FOREIGN SCHEMA does: ColumnDef *. NIL: there is no such table.
+static List *columns_there(Oid leaf) {
+    const Remote remote = remote_of(leaf);
+    auto *import = makeNode(ImportForeignSchemaStmt);
+    import->server_name = GetForeignServer(remote.server)->servername;
+    import->remote_schema = const_cast<char *>(remote.schema);
+    import->local_schema = import->remote_schema;
+    import->list_type = FDW_IMPORT_SCHEMA_LIMIT_TO;
+    import->table_list = list_make1(makeRangeVar(nullptr, const_cast<char *>(remote.table), -1));
+    for (const char *left_out : {"import_generated", "import_not_null"})
+        import->options = lappend(import->options, makeDefElem(pstrdup(left_out), as_node(makeString(pstrdup("false"))), -1));
+    List *commands = GetFdwRoutineByServerId(remote.server)->ImportForeignSchema(import, remote.server);
+    if (commands == NIL)
+        return NIL;
+    const List *parsed = raw_parser(static_cast<const char *>(linitial(commands)), RAW_PARSE_DEFAULT);
+    return castNode(CreateForeignTableStmt, linitial_node(RawStmt, parsed)->stmt)->base.tableElts;
+}
+
+static const char *name_there(Oid leaf, AttrNumber attno) {
+    for (auto *option : border::each<DefElem>(GetForeignColumnOptions(leaf, attno)))
+        if (strcmp(option->defname, "column_name") == 0)
+            return defGetString(option);
+    return get_attname(leaf, attno, false);
+}
+
+// A row would decide whether its value fits into another type. Equal texts of a nondeterministic collation look different,
+// and one row's would be shown: those of pg_catalog are deterministic, and of others the server tells the name alone.
+static void check_column(const ColumnDef *there, const Var *here) {
+    Oid type;
+    int32 typmod;
+    typenameTypeIdAndMod(nullptr, there->typeName, &type, &typmod);
+    if (type != here->vartype || typmod != here->vartypmod)
+        refuse_with(ERRCODE_DATATYPE_MISMATCH,
+                    psprintf("a column of type %s is asked for as %s", format_type_with_typemod(type, typmod),
+                             format_type_with_typemod(here->vartype, here->vartypmod)),
+                    "Make the columns of the foreign table those of the table that it stands for.");
+    List *collation = there->collClause == nullptr ? NIL : there->collClause->collname;
+    if (collation != NIL && strcmp(strVal(linitial(collation)), "pg_catalog") != 0)
+        refuse_with(ERRCODE_DATATYPE_MISMATCH,
+                    psprintf("a column has the collation %s, which may be nondeterministic", NameListToString(collation)),
+                    "Give the remote column a collation of pg_catalog.");
+}
+
+// Checks those that the statement reads. One that is missing there is an error of the statement itself.
+static void check_columns_there(const Query *part, Oid leaf) {
+    Bitmapset *read = nullptr;
+    pull_varattnos(as_node(part->targetList), 1, &read);
+    pull_varattnos(part->jointree->quals, 1, &read);
+    if (bms_is_empty(read))
+        return;
+    const List *there = columns_there(leaf);
+    for (int i = bms_next_member(read, -1); i >= 0; i = bms_next_member(read, i)) {
+        const auto attno = static_cast<AttrNumber>(i + FirstLowInvalidHeapAttributeNumber);
+        const Var *here = query::column_of(1, leaf, nullptr, attno);
+        for (auto *column : border::each<ColumnDef>(there))
+            if (strcmp(column->colname, name_there(leaf, attno)) == 0)
+                check_column(column, here);
+    }
+}
+
+// ---- a condition that is known there -------------------------------------------------------------------------------
+
+// Each character has another number of bytes. No other encoding has all four, or as many bytes and characters of them.
+static const char sample[] = "a\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80";
+
+static Node *number_of(Oid function) {
+    return make_call(function, INT4OID, list_make1(query::make_parameter(1, TEXTOID, -1, DEFAULT_COLLATION_OID)));
+}
+
+static Node *integer(int32 value) {
+    return as_node(query::int_constant(value));
+}
+
+// CASE WHEN octet_length($1) = 10 AND length($1) = 4 THEN false ELSE column IS NULL AND 1 / (length($1) * 0) = 1 END: false where the
+// database is in UTF8, else a division by zero. The parameter is known when the other server plans, and so is that there is no row to
+// read; here it is not. The column makes it a condition on the table, which goes along.
+static Node *condition_of_nobody(Oid leaf) {
     AttrNumber attno = 1;
     while (get_attname(leaf, attno, true) == nullptr) // dropped ones
         attno++;
-    Node *differs = list_length(facts.questions) == 1 ? static_cast<Node *>(linitial(facts.questions))
-                                                      : as_node(makeBoolExpr(OR_EXPR, facts.questions, -1));
-    return value_where(differs, null_test(as_node(query::column_of(1, leaf, nullptr, attno)), IS_NULL),
-                       makeBoolConst(false, false));
+    Node *in_utf8 = make_and_qual(operation(number_of(F_OCTET_LENGTH_TEXT), "=", integer(10)),
+                                  operation(number_of(F_LENGTH_TEXT), "=", integer(4)));
+    Node *zero = operation(number_of(F_LENGTH_TEXT), "*", integer(0));
+    Node *is_null = null_test(as_node(query::column_of(1, leaf, nullptr, attno)), IS_NULL);
+    return value_where(in_utf8, makeBoolConst(false, false),
+                       make_and_qual(is_null, operation(operation(integer(1), "/", zero), "=", integer(1))));
 }
 
-static ParamListInfo parameters_of(const Facts &facts) {
-    ParamListInfo parameters = makeParamList(list_length(facts.texts));
-    for (int i = 0; i < parameters->numParams; i++) {
-        parameters->params[i].ptype = TEXTOID;
-        parameters->params[i].pflags = PARAM_FLAG_CONST;
-        parameters->params[i].isnull = false; // makeParamList() leaves it as it is
-        parameters->params[i].value = CStringGetTextDatum(static_cast<const char *>(list_nth(facts.texts, i)));
-    }
+static ParamListInfo sample_parameter() {
+    ParamListInfo parameters = makeParamList(1);
+    parameters->params[0].ptype = TEXTOID;
+    parameters->params[0].pflags = PARAM_FLAG_CONST;
+    parameters->params[0].isnull = false; // makeParamList() leaves it as it is
+    parameters->params[0].value = CStringGetTextDatum(sample);
     return parameters;
 }
 
@@ -221,12 +242,12 @@ static const char *not_sent(const Query *part) {
 }
 
 static void ask_for_nothing(Query *part, Oid leaf) {
-    const Facts facts = facts_of(part, leaf);
-    part->jointree->quals = make_and_qual(part->jointree->quals, condition_of_nobody(facts, leaf));
+    check_columns_there(part, leaf);
+    part->jointree->quals = make_and_qual(part->jointree->quals, condition_of_nobody(leaf));
     PlannedStmt *plan = plan_remotely(part);
     if (fetches_rows(plan))
         elog(ERROR, "a foreign table would be read to ask whether it is there");
-    border::end_unhooked(border::run_unhooked(plan, None_Receiver, parameters_of(facts)));
+    border::end_unhooked(border::run_unhooked(plan, None_Receiver, sample_parameter()));
 }
 
 // Tries a leaf as the owner, under the settings of the internal statement. `fault`: what is not sent.
@@ -247,11 +268,17 @@ static ErrorData *try_leaf(const Question *question, const Query *statement, Oid
 [[noreturn]] static void refuse_fetching(const Question *question, Oid leaf, const char *fault) {
     refuse_form(
         psprintf("the query cannot be computed where the rows of %s are", question->settings->relation_name),
-        "Use columns of built-in types, comparisons, AND, OR, NOT, IS NULL, IN, CASE, and functions "
-        "whose result depends on no setting such as the time zone.",
+        "Use columns of built-in types, comparisons, AND, OR, NOT, IS NULL, IN, CASE, and functions whose result depends on no "
+        "setting such as the time zone. Arithmetic and casts are sent to servers that have dp_rdr and whose option \"extensions\" "
+        "names it.",
         psprintf(
             "No server is sent %s, so rows of foreign server %s of partition %s would travel. Nothing was charged.",
             fault, catalog::server_name(leaf), catalog::qualified_name(leaf)));
+}
+
+PlannedStmt *plan_over_parts(const Query *query, const List *parts) {
+    PlannedStmt *plan = has_foreign_keys(query) ? nullptr : plan_remotely(over_leaves(query, parts));
+    return plan == nullptr || fetches_rows(plan) ? nullptr : plan;
 }
 
 bool is_about_a_server(int sqlstate) {
@@ -263,6 +290,10 @@ bool is_about_a_server(int sqlstate) {
 // Names the partition to the asker. Hosts, users and the server's words go to the log, and to the owner.
 [[noreturn]] static void refuse_leaf(const Question *question, Oid leaf, ErrorData *error) {
     RESUME_INTERRUPTS();
+    if (error->sqlerrcode == ERRCODE_DIVISION_BY_ZERO) { // of condition_of_nobody: no row was read
+        error->sqlerrcode = ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE;
+        error->message = pstrdup("the database there is not in UTF8");
+    }
     if (question->grantee == nullptr && !is_keeper())
         ReThrowError(error);
     const char *name = catalog::qualified_name(leaf), *server = catalog::server_name(leaf);
@@ -275,8 +306,8 @@ bool is_about_a_server(int sqlstate) {
                     "Nothing was charged.");
     refuse_state(
         psprintf("partition %s of %s cannot be asked", name, question->settings->relation_name),
-        psprintf("The controller finds out more by dp_find_epsilon() or SELECT count(*) FROM %s: the remote table, the "
-                 "version of dp_rdr and the encoding there must fit.",
+        psprintf("The controller finds out more by dp_find_epsilon() or SELECT count(*) FROM %s: the columns of the remote "
+                 "table and the encoding there must fit.",
                  name),
         psprintf("Foreign server %s answered with SQLSTATE %s. Nothing was charged.", server,
                  unpack_sql_state(error->sqlerrcode)));

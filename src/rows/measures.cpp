@@ -182,13 +182,6 @@ void find_measures(const catalog::Reading &reading, Question *question, const in
     question->measures = measures;
 }
 
-void check_joint(const Question *question) {
-    if (query::asks_joint(question->leaf) && adds_up_rows_elsewhere(question))
-        refuse_form("covariances, correlations and lines of regression are not supported where other servers keep the "
-                    "rows",
-                    "Ask for sums: count(*), sum(x), sum(y), sum(x * y) ... WHERE x IS NOT NULL AND y IS NOT NULL.");
-}
-
 // Returns how much a row adds at most: in l1 norm, over all coordinates.
 static uint64 row_sensitivity_of(const Question *question, int j) {
     const privacy::Measure &measure = (*question->measures)[j];

@@ -4,7 +4,9 @@
 #include "border/scope.hpp"
 #include "border/walk.hpp"
 #include "catalog/foreign_part.hpp"
+#include "query/cost.hpp"
 #include "query/make.hpp"
+#include "rows/built_in_calls.hpp"
 #include "rows/nodes.hpp"
 
 namespace dp::rows {
@@ -29,34 +31,16 @@ static Node *plain_test(const BooleanTest *test, Node *argument) {
     return value_where(argument, makeBoolConst(then, false), makeBoolConst(!then, false));
 }
 
-// A column, or one that passes the limit of its size: it may stand in two places.
-static bool is_column(const Node *node) {
-    if (IsA(node, FuncExpr)) {
-        const auto *call = reinterpret_cast<const FuncExpr *>(node);
-        return call->funcid == internal_function("up_to_size", {ANYELEMENTOID, INT4OID}) && IsA(linitial(call->args), Var);
-    }
-    return IsA(node, Var);
-}
-
-// Nor COALESCE: where all but the last are columns it is a CASE that computes nothing twice.
-static Node *plain_coalesce(const CoalesceExpr *coalesce) {
-    CaseExpr *choice = nullptr;
-    for (int i = 0; i + 1 < list_length(coalesce->args); i++) {
-        auto *column = static_cast<Node *>(list_nth(coalesce->args, i));
-        if (!is_column(column))
+// Nor COALESCE: where all but the last are columns it is a CASE that computes little twice. written: before its columns were moved.
+static Node *plain_coalesce(const CoalesceExpr *written, const CoalesceExpr *coalesce) {
+    Node *choice = static_cast<Node *>(llast(coalesce->args));
+    for (int i = list_length(coalesce->args) - 2; i >= 0; i--) {
+        if (!IsA(query::without_limit(static_cast<Node *>(list_nth(written->args, i))), Var))
             return nullptr;
-        auto *one = castNode(CaseExpr, value_where(null_test(another(column), IS_NOT_NULL), column,
-                                                   static_cast<Node *>(llast(coalesce->args))));
-        if (choice == nullptr)
-            choice = one;
-        else
-            choice->args = list_concat(choice->args, one->args);
+        auto *column = static_cast<Node *>(list_nth(coalesce->args, i));
+        choice = value_where(null_test(another(column), IS_NOT_NULL), column, choice);
     }
-    if (choice == nullptr)
-        return nullptr;
-    choice->casetype = coalesce->coalescetype;
-    choice->casecollid = coalesce->coalescecollid;
-    return as_node(choice);
+    return choice;
 }
 
 // From the table's columns to the leaf's, which may stand in another order.
@@ -75,10 +59,10 @@ static Node *moved(Node *node, void *context) {
     if (move->sent && IsA(result, BooleanTest))
         return plain_test(castNode(BooleanTest, result), as_node(castNode(BooleanTest, result)->arg));
     if (move->sent && IsA(result, CoalesceExpr)) {
-        Node *plain = plain_coalesce(castNode(CoalesceExpr, result));
+        Node *plain = plain_coalesce(castNode(CoalesceExpr, node), castNode(CoalesceExpr, result));
         return plain == nullptr ? result : plain;
     }
-    return result;
+    return move->sent ? without_ours(result) : result;
 }
 
 Query *over_leaf(const Query *query, Oid leaf) {
@@ -145,10 +129,8 @@ static Node *total_of(Var *column) {
     switch (column->vartype) {
     case INT8OID: // no overflow: as many rows do not exist
         return make_call(F_INT8_NUMERIC, INT8OID, list_make1(make_exact_sum(as_node(column), nullptr)));
-    case BYTEAOID: {
-        List *arguments = list_make2(column, make_bytea(DatumGetByteaPP(CStringGetTextDatum(""))));
-        return as_node(make_aggregate(F_STRING_AGG_BYTEA_BYTEA, BYTEAOID, arguments, nullptr));
-    }
+    case NUMERICOID:
+        return as_node(make_aggregate(F_SUM_NUMERIC, NUMERICOID, list_make1(column), nullptr));
     default:
         elog(ERROR, "an aggregate of an unexpected type");
     }
@@ -168,6 +150,7 @@ Query *over_leaves(const Query *query, const List *parts) {
         llast_node(TargetEntry, total->targetList)->ressortgroupref = target->ressortgroupref;
     }
     total->groupClause = static_cast<List *>(copyObject(query->groupClause));
+    total->sortClause = static_cast<List *>(copyObject(query->sortClause));
     return total;
 }
 

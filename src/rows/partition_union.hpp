@@ -8,8 +8,7 @@ namespace dp::rows {
 
 // SELECT keys, aggregates FROM table WHERE ... GROUP BY keys becomes
 // SELECT keys, sums FROM (SELECT keys, aggregates FROM leaf WHERE ... GROUP BY keys UNION ALL ...) GROUP BY keys.
-// Aggregates are told apart by their type: bigint counts are added up, results of dp_rdr.cells (bytea) come one behind
-// the other. `parts`: the table and all its parts. Leaves whose bounds WHERE refutes are left out.
+// `parts`: the table and all its parts. Leaves whose bounds WHERE refutes are left out.
 Query *over_leaves(const Query *query, const List *parts);
 
 // Returns SELECT ... UNION ALL SELECT ...; of one query that.

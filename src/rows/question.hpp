@@ -177,7 +177,7 @@ struct Question {
     // Grids of the measures that are quantiles, else null; ncells: cells of one group over all of them (rows/quantiles).
     const privacy::Grid **grids;
     int ncells;
-    bool by_points; // Citus keeps the rows: their points are added up one by one (rows/cell_calls); those of units rows/shard_parts
+    bool by_points; // other servers keep the rows: their points are added up one by one (rows/cell_calls); those of units rows/shard_parts
 };
 
 // Returns whether some measure's sensitivity is an l2 norm over the groups of a unit (9.14): under Gaussian noise, where a unit

@@ -333,7 +333,6 @@ Question *prepare(const catalog::Reading &reading, query::Leaf *leaf, ParamListI
     }
     find_plan(question);
     check_quantiles(question);
-    check_joint(question);
     check_coordinates(question);
     check_asked_units(question);
     check_counted_values(question);
@@ -351,7 +350,7 @@ Question *prepare(const catalog::Reading &reading, query::Leaf *leaf, ParamListI
         limit_groups(question, units);
     find_sensitivities(reading, question);
     find_grids(question);
-    question->by_points = is_on_other_nodes(question->settings->relation);
+    question->by_points = is_elsewhere(question);
     find_decimals(question);
     if (is_clipped(question)) // before a charge: all of it is public
         check_contribution_size(question);

@@ -3,6 +3,8 @@
 #include <cmath>
 
 #include "border/refuse.hpp"
+#include "rows/built_in_calls.hpp"
+#include "rows/built_in_points.hpp"
 #include "rows/cell_calls.hpp"
 #include "rows/measures.hpp"
 #include "rows/nodes.hpp"
@@ -37,8 +39,8 @@ List *selection_columns(const Question *question, const Selection *selection, No
     List *columns = list_make1(count_aggregate(nullptr, another(among)));
     for (int j = 0; j < width; j++)
         for (int c = 1; c <= 2; c++) {
-            Node *point = point_of(spec_of(question, &selection->tested[j], 1), c, contributed_nodes(question));
-            columns = lappend(columns, make_exact_sum(point, another(among)));
+            Node *point = selection_point(question, selection->tested[j], contributed_nodes(question));
+            columns = lappend(columns, make_exact_sum(c == 1 ? point : operation(point, "*", another(point)), another(among)));
         }
     return columns;
 }

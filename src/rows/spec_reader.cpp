@@ -179,8 +179,6 @@ CellSite *read_site(FunctionCallInfo fcinfo, int spec, int first) {
     site->shape->cell = header.cell != 0 ? static_cast<int32>(key_size(cell_key)) : 0;
     read_keys(fcinfo, site);
     read_units(fcinfo, site);
-    site->sums = static_cast<privacy::int128 *>(
-        MemoryContextAlloc(fcinfo->flinfo->fn_mcxt, sizeof(privacy::int128) * site->shape->ncoordinates));
     if (header.units > 0 && site->shape->keyed == 0)
         refuse_spec();
     site->step = site->nmeasures > 1 || site->ncandidates > 0 || site->first_measure != 2 ? step_of_many

@@ -4,7 +4,7 @@
 #include "query/condition.hpp"
 #include "query/constants.hpp"
 #include "rows/aggregate_arguments.hpp"
-#include "rows/cell_calls.hpp"
+#include "rows/built_in_points.hpp"
 #include "rows/compared.hpp"
 #include "rows/nodes.hpp"
 #include "rows/pinned.hpp"
@@ -103,8 +103,7 @@ void resolve_sizes(const catalog::Reading &reading, Question *question, const ch
 }
 
 Node *size_of_row(const Question *question) {
-    Node *point = point_of(spec_of_rows(question, list_make1_int(0)), 0, list_make1(argument_node(question, 0)));
-    return make_call(F_ABS_INT8, INT8OID, list_make1(point));
+    return make_call(F_ABS_INT8, INT8OID, list_make1(point_of(question, 0, 0, argument_node(question, 0))));
 }
 
 } // namespace dp::rows

@@ -2,7 +2,7 @@
 """The aggregates of the internal statement beside those of PostgreSQL, on the server that PG* points to: the time that the
 session's process computed (other processes of the machine do not count), medians of runs in turns, and their ratios.
 
-point is what Citus adds up on its nodes.
+By points is what other servers are sent, in functions of PostgreSQL.
 """
 import argparse
 import struct
@@ -51,7 +51,7 @@ def statements():
         if kind == "integer":
             yield "sum of integer, 7 groups", f"k, sum({column})", f"k, dp_rdr.cells({total}, {column})", "GROUP BY k"
             yield "avg of integer, 7 groups", f"k, avg({column})", f"k, dp_rdr.cells({average}, {column})", "GROUP BY k"
-            yield "sum of integer by points", f"sum({column})", f"sum(dp_rdr.point({total}, 0, {column}))", ""
+            yield "sum of integer by points", f"sum({column})", "sum(CASE WHEN i >= 100::bigint THEN 100::bigint WHEN i <= 0::bigint THEN 0::bigint ELSE i::bigint END)", ""
 
 
 def psql(script):

@@ -32,7 +32,6 @@ for my $shard (1, 2)
 {
 	$node->safe_psql('postgres', "CREATE DATABASE shard$shard");
 	$node->safe_psql("shard$shard", qq{
-		CREATE EXTENSION dp_rdr;
 		CREATE SCHEMA kept;
 		CREATE TABLE kept.people ($types);
 		INSERT INTO kept.people $fill FROM generate_series($shard * 1000, $shard * 1000 + 999) g;
@@ -55,7 +54,7 @@ psql_as($node, 'postgres', 'controller', qq{
 	INSERT INTO people_0 $fill FROM generate_series(1, 999) g;});
 psql_as($node, 'postgres', 'controller', qq{
 	CREATE SERVER shard$_ FOREIGN DATA WRAPPER postgres_fdw
-		OPTIONS (host '$host', port '$port', dbname 'shard$_', extensions 'dp_rdr', connect_timeout '2');
+		OPTIONS (host '$host', port '$port', dbname 'shard$_', connect_timeout '2');
 	CREATE USER MAPPING FOR controller SERVER shard$_ OPTIONS (user 'reader', password 'open');
 	CREATE FOREIGN TABLE people_$_ PARTITION OF people FOR VALUES FROM (${_}000) TO (${_}999) SERVER shard$_
 		OPTIONS (schema_name 'kept', table_name 'people')}) for 1, 2;
@@ -172,7 +171,7 @@ costs_nothing('names of relations as a key', 'SELECT place, count(*) FROM people
 # ---- the same table by two servers ----
 
 as_controller(qq{
-	CREATE SERVER another FOREIGN DATA WRAPPER postgres_fdw OPTIONS (port '$port', dbname 'shard2', host '$host', extensions 'dp_rdr');
+	CREATE SERVER another FOREIGN DATA WRAPPER postgres_fdw OPTIONS (port '$port', dbname 'shard2', host '$host');
 	CREATE USER MAPPING FOR controller SERVER another OPTIONS (user 'reader', password 'open');
 	CREATE FOREIGN TABLE people_3 PARTITION OF people FOR VALUES FROM (3000) TO (4000) SERVER another
 		OPTIONS (schema_name 'kept', table_name 'people')});

@@ -24,7 +24,6 @@ my $node = new_server('coordinator', q{
 my ($host, $port) = ($remote->host, $remote->port);
 my @asking = ('analyst', 'second', 'third', 'fourth');
 $remote->safe_psql('postgres', qq{
-	CREATE EXTENSION dp_rdr;
 	CREATE ROLE reader LOGIN;
 	CREATE TABLE people (id integer);
 	INSERT INTO people SELECT generate_series(1000, 1999);
@@ -36,7 +35,7 @@ psql_as($node, 'postgres', 'controller', qq{
 	CREATE TABLE people (id integer) PARTITION BY RANGE (id);
 	CREATE TABLE people_0 PARTITION OF people FOR VALUES FROM (0) TO (1000);
 	INSERT INTO people_0 SELECT generate_series(1, 999);
-	CREATE SERVER shard FOREIGN DATA WRAPPER postgres_fdw OPTIONS (host '$host', port '$port', dbname 'postgres', extensions 'dp_rdr');
+	CREATE SERVER shard FOREIGN DATA WRAPPER postgres_fdw OPTIONS (host '$host', port '$port', dbname 'postgres');
 	CREATE TABLE desk AS SELECT generate_series(1, 100) AS id;});
 $node->safe_psql('postgres', q{CREATE USER MAPPING FOR controller SERVER shard OPTIONS (user 'reader', password_required 'false')});
 psql_as($node, 'postgres', 'controller', q{
