@@ -2,8 +2,10 @@
 
 #include "border/hooks.hpp"
 #include "border/permissions.hpp"
+#include "catalog/foreign_part.hpp"
 #include "query/limits.hpp"
 #include "rows/engine.hpp"
+#include "rows/foreign_partitions.hpp"
 #include "rows/nodes.hpp"
 
 namespace dp::risk {
@@ -116,8 +118,17 @@ static void check_reads_only(const PlannedStmt *plan, const List *checked) {
                         errhint("Ask again.")));
 }
 
+// Groups the rows of foreign partitions where they are kept, if that can be said there; else they are fetched, for their owner.
+static PlannedStmt *plan_of(Query *query, const List *checked) {
+    const bool of_table = list_length(query->rtable) == 1 && rt_fetch(1, query->rtable)->rtekind == RTE_RELATION;
+    PlannedStmt *plan = nullptr;
+    if (of_table && query->hasAggs && catalog::has_foreign_table(checked))
+        plan = rows::plan_over_parts(query, checked);
+    return plan == nullptr ? rows::plan(query, CURSOR_OPT_PARALLEL_OK) : plan;
+}
+
 static int64 execute(Query *query, Oid table, DestReceiver *receiver, const List *checked) {
-    PlannedStmt *plan = rows::plan(query, CURSOR_OPT_PARALLEL_OK);
+    PlannedStmt *plan = plan_of(query, checked);
     check_reads_only(plan, checked);
     bool asked = OidIsValid(table);
     QueryDesc *desc = border::run_unhooked(plan, receiver, nullptr, nullptr, asked ? INSTRUMENT_ROWS : 0);

@@ -192,6 +192,7 @@ my %risks = map {
 	$_ => psql_as($node, 'postgres', 'controller', "SELECT * FROM dp_risk('SELECT sum(pay) FROM ${_}_dp WHERE age > 30', ARRAY[0.1, 1])")
 } ('people', 'whole');
 is($risks{people}, $risks{whole}, 'dp_risk');
+is(join("\n", grep { !/SELECT .*\bcount\(\*\)/ } sent()), '', 'for risks and searches the shards group equal records');
 %risks = map {
 	$_ => psql_as($node, 'postgres', 'controller', "SELECT * FROM dp_risk('SELECT count(*) FROM ${_}_dp WHERE id % 100 = 0 HAVING true', ARRAY[1], sensitivity => 1)")
 } ('people', 'whole');
