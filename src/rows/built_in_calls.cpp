@@ -2,8 +2,11 @@
 
 #include <cstdlib>
 
+#include "border/each.hpp"
+#include "query/total_table.hpp"
 #include "rows/canonical.hpp"
 #include "rows/nodes.hpp"
+#include "rows/rising.hpp"
 
 namespace dp::rows {
 
@@ -158,6 +161,78 @@ static Node *is_short_in_sql(Node *key) {
     return bytes == nullptr ? nullptr : at_most(bytes, longest_key);
 }
 
+// ---- arithmetic of integers ----------------------------------------------------------------------------------------
+
+// Widens an integer: to bigint, which has room for what two of its smaller types make, or to numeric.
+static Node *widened(Node *value, bool numeric) {
+    const Oid type = exprType(value);
+    if (numeric)
+        return cast_by(type == INT2OID ? F_NUMERIC_INT2 : type == INT4OID ? F_NUMERIC_INT4 : F_NUMERIC_INT8, NUMERICOID, another(value));
+    return type == INT8OID ? another(value) : cast_by(type == INT2OID ? F_INT8_INT2 : F_INT8_INT4, INT8OID, another(value));
+}
+
+static Node *wide_constant(int64 value, bool numeric) {
+    return numeric ? constant_of(NUMERICOID, NumericGetDatum(int64_to_numeric(value))) : bigint_constant(value);
+}
+
+// Returns the exact result; null: it is none of these.
+static Node *exact_result(query::Rule rule, Node *a, Node *b, bool numeric) {
+    switch (rule) {
+    case query::Rule::plus:
+        return operation(a, "+", b);
+    case query::Rule::minus:
+        return operation(a, "-", b);
+    case query::Rule::times:
+        return operation(a, "*", b);
+    case query::Rule::over:
+        return numeric ? make_call(F_DIV, NUMERICOID, list_make2(a, b)) : operation(a, "/", b);
+    case query::Rule::modulo:
+        return operation(a, "%", b);
+    case query::Rule::negated:
+        return operation(wide_constant(0, numeric), "-", a);
+    case query::Rule::absolute:
+        return make_call(numeric ? F_ABS_NUMERIC : F_ABS_INT8, exprType(a), list_make1(a));
+    case query::Rule::cast:
+        return a;
+    default:
+        return nullptr;
+    }
+}
+
+// The function of pg_catalog that one of ours replaces.
+static query::Rule rule_of_replaced(Oid function) {
+    Oid *types;
+    int n;
+    (void)get_func_signature(function, &types, &n);
+    List *name = list_make2(makeString(pstrdup("pg_catalog")), makeString(get_func_name(function)));
+    return query::rule_of(LookupFuncName(name, n, types, true));
+}
+
+// Our functions of integers, which give NULL outside the type and for a divisor of 0. Null: it is none, or too large, as each is written
+// three times.
+static Node *integer_in_sql(const FuncExpr *call) {
+    constexpr std::size_t longest = 20000;
+    const Oid type = call->funcresulttype;
+    for (auto *argument : border::each<Node>(call->args))
+        if (!is_integer(exprType(argument)))
+            return nullptr;
+    if (!is_integer(type) || strlen(nodeToString(call->args)) > longest)
+        return nullptr;
+    const bool numeric = type == INT8OID;
+    const query::Rule rule = rule_of_replaced(call->funcid);
+    const bool divides = rule == query::Rule::over || rule == query::Rule::modulo;
+    Node *last = widened(static_cast<Node *>(llast(call->args)), numeric);
+    Node *exact = exact_result(rule, widened(static_cast<Node *>(linitial(call->args)), numeric), last, numeric);
+    if (exact == nullptr)
+        return nullptr;
+    const int64 most = type == INT2OID ? PG_INT16_MAX : type == INT4OID ? PG_INT32_MAX : PG_INT64_MAX;
+    Node *none = as_node(makeNullConst(type, -1, InvalidOid));
+    const Case cases[] = {{divides ? operation(another(last), "=", wide_constant(0, numeric)) : nullptr, none},
+                          {operation(another(exact), "<", wide_constant(-most - 1, numeric)), another(none)},
+                          {operation(another(exact), ">", wide_constant(most, numeric)), another(none)}};
+    return choice_of(cases, cast_by(numeric ? F_INT8_NUMERIC : type == INT2OID ? F_INT2_INT8 : F_INT4_INT8, type, exact));
+}
+
 Node *without_ours(Node *node) {
     if (!IsA(node, FuncExpr) || castNode(FuncExpr, node)->funcid < FirstUnpinnedObjectId)
         return node;
@@ -173,6 +248,8 @@ Node *without_ours(Node *node) {
         said = up_to_size(value, number());
     else if (call->funcid == internal_function("float8", {NUMERICOID}) && fits_double(value))
         said = cast_by(F_FLOAT8_NUMERIC, FLOAT8OID, value);
+    else
+        said = integer_in_sql(call);
     return said == nullptr ? node : said;
 }
 

@@ -25,7 +25,8 @@ template <int n> Node *choice_of(const Case (&cases)[n], Node *otherwise) {
     return choice_of(cases, n, otherwise);
 }
 
-// Returns what a call of ours is in functions of pg_catalog alone: of keys, of limits of sizes, of a cast to double precision. Other nodes stay.
+// Returns what a call of ours is in functions of pg_catalog alone: of keys, of limits of sizes, of arithmetic with
+// integers, of a cast to double precision. Other nodes stay.
 Node *without_ours(Node *node);
 
 } // namespace dp::rows

@@ -269,8 +269,8 @@ static ErrorData *try_leaf(const Question *question, const Query *statement, Oid
     refuse_form(
         psprintf("the query cannot be computed where the rows of %s are", question->settings->relation_name),
         "Use columns of built-in types, comparisons, AND, OR, NOT, IS NULL, IN, CASE, and functions whose result depends on no "
-        "setting such as the time zone. Arithmetic and casts are sent to servers that have dp_rdr and whose option \"extensions\" "
-        "names it.",
+        "setting such as the time zone. Arithmetic beyond that of integers, and casts, are sent to servers that have dp_rdr and "
+        "whose option \"extensions\" names it.",
         psprintf(
             "No server is sent %s, so rows of foreign server %s of partition %s would travel. Nothing was charged.",
             fault, catalog::server_name(leaf), catalog::qualified_name(leaf)));

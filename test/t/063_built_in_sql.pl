@@ -257,6 +257,25 @@ for my $key ([ 'k', -1 ], [ 'v', 2004 ], [ 'c', 8 ], [ 'w', 904 ], [ 'x', -1 ], 
 		0, "the key of a $type: $text");
 }
 
+# ---- arithmetic of integers ----
+
+my %ends = (s => $extremes{smallint}, i => $extremes{integer}, b => $extremes{bigint});
+my $random_integers = join ', ', map { "(random() - 0.5) * 2::float8 ^ (random() * $_)" } 15, 31, 62;
+$node->safe_psql('postgres', qq{TRUNCATE probe;
+	INSERT INTO probe (s, i, b) SELECT s, i, b FROM unnest('{$ends{s}}'::smallint[]) s, unnest('{$ends{i}}'::integer[]) i, unnest('{$ends{b}}'::bigint[]) b;
+	INSERT INTO probe (s, i, b) SELECT $random_integers FROM generate_series(1, 100000)});
+for my $call (
+	[ 'i + s',   'int42pl(i, s)' ],  [ 's + s',       'int2pl(s, s)' ],  [ 'i - s',        'int42mi(i, s)' ], [ 'i * s',  'int42mul(i, s)' ],
+	[ 'i / s',   'int42div(i, s)' ], [ 's / s',       'int2div(s, s)' ], [ 'i / (-1)',     'int4div(i, -1)' ], [ 'i % 7', 'int4mod(i, 7)' ],
+	[ 'b + i',   'int84pl(b, i)' ],  [ 'b - b',       'int8mi(b, b)' ],  [ 'b * i',        'int84mul(b, i)' ], [ 'b / i', 'int84div(b, i)' ],
+	[ 'b % (-7)', 'int8mod(b, (-7)::bigint)' ], [ '- s', 'int2um(s)' ],  [ '- b',          'int8um(b)' ],      [ 'abs(i)', 'abs(i)' ],
+	[ 'b::integer', 'int4(b)' ],     [ '(i + s) / 7', 'int4div(dp_rdr.int42pl(i, s), 7)' ])
+{
+	my ($written, $ours) = @$call;
+	my ($text) = targets(sent('analyst', "SELECT $written AS k, count(*) FROM data_dp GROUP BY $written"));
+	is($node->safe_psql('postgres', "SELECT count(*) FROM probe WHERE dp_rdr.$ours IS DISTINCT FROM ($text)"), 0, $written);
+}
+
 # Declared ones, and conditions on texts.
 psql_as($node, 'postgres', 'controller', q{SELECT dp_set_groups('data', 'k', '{a,b}'), dp_set_groups('data', 'w', '{a,b}')});
 like(sent('analyst', 'SELECT k, w, count(*) FROM data_dp GROUP BY k, w'), qr/octet_length\(w::text\) > 1000.*octet_length\(k\) > 1000/, 'long keys are in no declared group');
