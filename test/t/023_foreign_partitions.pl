@@ -334,6 +334,27 @@ psql_as($node, 'postgres', 'controller', 'DROP FOREIGN TABLE people_5');
 cmp_ok(abs(ask($node, 'postgres', "SELECT * FROM dp_query('$all') AS (n bigint)") - 2999), '<', 9, 'and one less');
 ok(verified($node, 'postgres'), 'the chain is whole');
 
+# ---- people with many rows: refused, and one row for each of them there ----
+
+$remote->safe_psql('shard1', q{CREATE TABLE kept.ride (rider integer, fare integer); INSERT INTO kept.ride SELECT g % 500, g % 7 FROM generate_series(1, 5000) g;
+	CREATE MATERIALIZED VIEW kept.rider AS SELECT rider, count(*)::integer AS rides, sum(fare)::integer AS fare FROM kept.ride GROUP BY rider;
+	GRANT SELECT ON kept.ride, kept.rider TO reader});
+psql_as($node, 'postgres', 'controller', q{
+	CREATE TABLE ride (rider integer, fare integer) PARTITION BY RANGE (rider);
+	CREATE FOREIGN TABLE ride_1 PARTITION OF ride FOR VALUES FROM (0) TO (500) SERVER shard1 OPTIONS (schema_name 'kept', table_name 'ride');
+	CREATE TABLE rider (rider integer, rides integer, fare integer) PARTITION BY RANGE (rider);
+	CREATE FOREIGN TABLE rider_1 PARTITION OF rider FOR VALUES FROM (0) TO (500) SERVER shard1 OPTIONS (schema_name 'kept', table_name 'rider');
+	SELECT dp_protect('rider', 'rider_dp');
+	SELECT dp_set_bounds('rider', 'rides', 0, 20), dp_set_bounds('rider', 'fare', 0, 100), dp_set_odometer('rider', 'none');
+	SELECT dp_grant('rider_dp', 'analyst', tau => 1e-30, candidates => '{50}', epsilon_max => 50)});
+like(refused('controller', q{SELECT dp_protect('ride', 'ride_dp', unit => 'rider', max_rows => 20)}),
+	qr/0A000.*a unit with several rows of public.ride is not supported: other servers keep public.ride_1.*Keep a summary table with one row for each unit/s,
+	'a unit with several rows');
+like(ask($node, 'postgres', q{SELECT round(a, -1), round(b, -2), round(c, -3) FROM dp_query('SELECT count(*), sum(rides), sum(fare) FROM rider_dp') AS (a bigint, b bigint, c bigint)}),
+	qr/^500\|5000\|15000$/, 'a summary of them');
+psql_as($node, 'postgres', 'controller', q{SELECT dp_unprotect('rider_dp'); DROP TABLE ride, rider});
+sent();
+
 # ---- nobody enforces NOT NULL of a foreign table: rows that have NULL all the same are a group ----
 
 $remote->safe_psql('shard1', q{CREATE TABLE kept.flags (id integer, flag boolean);
