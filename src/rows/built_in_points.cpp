@@ -36,13 +36,16 @@ static Node *as_double(const Value &value) {
     return OidIsValid(cast) ? cast_by(cast, FLOAT8OID, another(value.node)) : another(value.node);
 }
 
-// Compares a value with a double: of a numeric all digits.
-static Node *compared(const Value &value, const char *with, double number) {
-    if (value.kind != ValueKind::numeric)
-        return operation(as_double(value), with, double_constant(number));
+static Node *numeric_constant(double number) {
     char text[1500]; // 309 digits and 1,074 decimals, at most
     border::core([&] { strlcpy(text, privacy::exact_text(number).c_str(), sizeof text); });
-    return operation(another(value.node), with, constant_of(NUMERICOID, catalog::text_numeric(text)));
+    return constant_of(NUMERICOID, catalog::text_numeric(text));
+}
+
+// Compares a value with a double: of a numeric all digits.
+static Node *compared(const Value &value, const char *with, double number) {
+    return value.kind == ValueKind::numeric ? operation(another(value.node), with, numeric_constant(number))
+                                            : operation(as_double(value), with, double_constant(number));
 }
 
 // Null: there is no NaN of its type. It is larger than all other numbers.
@@ -93,21 +96,34 @@ static Node *whole_point(const Value &value, const privacy::SumLattice &lattice)
     return choice_of(cases, self);
 }
 
+// Whether a numeric is rounded like the double next to it: with so few decimals it is none of the ties, or far from them (8.13).
+static bool is_rounded_alike(const Value &value, const privacy::SumLattice &lattice) {
+    const int32 typmod = exprTypmod(value.node);
+    return value.kind == ValueKind::numeric && typmod >= VARHDRSZ && scale_of(typmod) <= 6 && lattice.scale >= 1;
+}
+
+static Node *rounded_numeric(const Value &value, double scale) {
+    Node *product = operation(another(value.node), "*", numeric_constant(scale));
+    return cast_by(F_INT8_NUMERIC, INT8OID,
+                   make_call(F_ROUND_NUMERIC_INT4, NUMERICOID, list_make2(product, as_node(make_integer(0)))));
+}
+
 // to_sum_point: the ends first, so that no product overflows; then what is near 0, so that none underflows.
 static Node *sum_point_in_sql(const Value &value, const privacy::Bounds &bounds) {
     const privacy::SumLattice lattice = privacy::sum_lattice(bounds);
     if (is_integer(value.kind) && lattice.scale == 1)
         return whole_point(value, lattice);
     const double unit = 1 / lattice.scale, near = unit / 4;
+    const bool alike = is_rounded_alike(value, lattice);
     const auto doubled = [&] { return operation(as_double(value), "*", double_constant(2 * lattice.scale)); };
     const Case cases[] = {
         {is_nan(value), no_bigint()},
         {compared(value, ">=", static_cast<double>(lattice.z_upper) * unit), bigint_constant(lattice.z_upper)},
         {compared(value, "<=", static_cast<double>(lattice.z_lower) * unit), bigint_constant(lattice.z_lower)},
-        {lattice.z_upper > 0 ? compared(value, ">=", near) : nullptr, rounded_half(doubled())},
-        {lattice.z_lower < 0 ? compared(value, "<=", -near) : nullptr, rounded_negative_half(doubled())},
-        {compared(value, "<", near), bigint_constant(0)}};
-    return choice_of(cases, no_bigint()); // of NULL no comparison is true
+        {alike || lattice.z_upper <= 0 ? nullptr : compared(value, ">=", near), rounded_half(doubled())},
+        {alike || lattice.z_lower >= 0 ? nullptr : compared(value, "<=", -near), rounded_negative_half(doubled())},
+        {alike ? nullptr : compared(value, "<", near), bigint_constant(0)}};
+    return choice_of(cases, alike ? rounded_numeric(value, lattice.scale) : no_bigint()); // of NULL no comparison is true
 }
 
 // ---- points of fractions -------------------------------------------------------------------------------------------

@@ -179,7 +179,8 @@ for my $case (
 	[ 'd', 'float8',        -9,      -8,     $wide, 0 ],
 	[ 'n', 'numeric',       -20,     80,     $wide, 0 ],
 	[ 'n', 'numeric',       -1e-30,  1e30,   '(random() - 0.5) * 2::float8 ^ ((random() - 0.5) * 220)', 0 ],
-	[ 'm', 'numeric(10,2)', 0,       43,     '(random() - 0.5) * 1e7', 0 ])
+	[ 'm', 'numeric(10,2)', 0,       43,     '(random() - 0.5) * 1e7', 0 ],
+	[ 'm', 'numeric(10,2)', -8e7,    5e6,    '(random() - 0.5) * 1e8', 0 ])
 {
 	my ($column, $type, $low, $high, $random, $whole) = @$case;
 	my ($scale, $lower, $upper, $unit) = lattice($low, $high, $whole);
