@@ -3,7 +3,7 @@
 this extension: milliseconds from asking to the answer, medians of turns about. Beside them plain queries there, and the same rows
 fetched, which is what a risk cost before its grouping was sent.
 
-    foreign.py [--rows N] [--turns N]      wanted: at most 1.5 times the plain query for answers in integers, and less than fetching for risks
+    foreign.py [--rows N] [--turns N]      wanted: at most 3 times the plain query for sums of integers, and less than fetching for risks
 """
 import argparse
 import pathlib
