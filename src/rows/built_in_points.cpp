@@ -105,7 +105,7 @@ static bool is_rounded_alike(const Value &value, const privacy::SumLattice &latt
 static Node *rounded_numeric(const Value &value, double scale) {
     Node *product = operation(another(value.node), "*", numeric_constant(scale));
     return cast_by(F_INT8_NUMERIC, INT8OID,
-                   make_call(F_ROUND_NUMERIC_INT4, NUMERICOID, list_make2(product, as_node(make_integer(0)))));
+                   make_call(F_ROUND_NUMERIC_INT4, NUMERICOID, list_make2(product, as_node(query::int_constant(0)))));
 }
 
 // to_sum_point: the ends first, so that no product overflows; then what is near 0, so that none underflows.
