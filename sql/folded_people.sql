@@ -14,7 +14,7 @@ BEGIN
     SET LOCAL ROLE regress_analyst;
     EXECUTE query INTO answer;
     RESET ROLE;
-    SELECT r.query INTO asked FROM dp_rdr.ledger_row r ORDER BY r.id DESC LIMIT 1;
+    SELECT l.query INTO asked FROM dp_rdr.ledger l WHERE l.relation = 'public.fp_visit' ORDER BY l.id DESC LIMIT 1;
     RETURN NEXT;
 END $$;
 \pset format unaligned

@@ -158,7 +158,7 @@ CREATE TABLE badge (worker integer UNIQUE REFERENCES worker, town text, day date
 SELECT dp_protect('badge', 'badge_dp');
 SELECT dp_unprotect('worker_dp'), dp_unprotect('worker_list');
 SELECT dp_protect('worker', 'worker_dp');
-SELECT severity, object, finding, remedy FROM dp_audit() WHERE object ~ '^public\.' AND finding ~ 'person';
+SELECT severity, object, finding, remedy FROM dp_audit() WHERE object ~ '^public\.(round|badge|worker|town)$' AND finding ~ 'person';
 
 SELECT dp_unprotect('round_dp'), dp_unprotect('badge_dp'), dp_unprotect('worker_dp');
 DROP TABLE round, badge, worker, town;

@@ -98,7 +98,7 @@ FROM win_query NATURAL JOIN win_answer a LEFT JOIN win_reference r ON r.name = a
 SELECT r.name, r.g FROM win_reference r LEFT JOIN win_answer a ON r.name = a.name AND r.g IS NOT DISTINCT FROM a.g WHERE a.name IS NULL ORDER BY 1, 2;
 -- Statements made of parts at random: counts of at most ten rows of a person, which noise moves by more than 3 in one of 10^13.
 CREATE TABLE win_random (query text);
-SELECT max(id) AS last FROM dp_rdr.ledger \gset
+SELECT max(id) AS last FROM dp_rdr.ledger WHERE relation ~ '^public\.win_' \gset
 CREATE FUNCTION win_pick(n int, o text, part text) RETURNS text LANGUAGE sql RETURN
     format((ARRAY['row_number() OVER (PARTITION BY %2$s ORDER BY %1$s)', 'lag(days) OVER (PARTITION BY %2$s ORDER BY %1$s)', 'lead(days, 2) OVER (PARTITION BY %2$s ORDER BY %1$s)',
                   'lag(days, 1, 9) OVER (PARTITION BY %2$s ORDER BY %1$s)', 'first_value(days) OVER (PARTITION BY %2$s ORDER BY %1$s)', 'count(*) OVER (PARTITION BY %2$s)',
