@@ -6,7 +6,7 @@
 #include "border/each.hpp"
 #include "border/guard.hpp"
 #include "border/scope.hpp"
-#include "border/walk.hpp"
+#include "border/visit.hpp"
 #include "query/constants.hpp"
 #include "query/aggregate_table.hpp"
 #include "query/grammar.hpp"
@@ -197,24 +197,15 @@ static void add_aggregate(const query::Leaf *leaf, Node *column, plan::Aggregate
     add_or_nothing(leaf, as_node(call->aggfilter), &into->filter);
 }
 
-namespace {
-struct Carried {
-    const List *keys; // Node *
-    List *columns;    // int
-};
-} // namespace
-
-// Columns that are no part of a key beside them.
-static bool find_carried(Node *node, void *context) {
-    auto *carried = static_cast<Carried *>(context);
-    if (node == nullptr || (!IsA(node, Var) && list_member(carried->keys, node)))
-        return false;
-    if (!IsA(node, Var))
-        return border::walk_expression(node, find_carried, context);
-    auto *column = castNode(Var, node);
-    if (column->varno != query::unit_varno)
-        carried->columns = list_append_unique_int(carried->columns, query::column_number(column));
-    return false;
+// Adds columns that are no part of a key beside them.
+static void find_carried(const List *keys, Node *expression, List **columns) {
+    border::visit(expression, [&](Node *node, Index) {
+        if (!IsA(node, Var))
+            return list_member(keys, node) ? border::Step::past : border::Step::in;
+        if (castNode(Var, node)->varno != query::unit_varno)
+            *columns = list_append_unique_int(*columns, query::column_number(castNode(Var, node)));
+        return border::Step::in;
+    });
 }
 
 static void add_per_person(const Builder &builder) {
@@ -222,15 +213,15 @@ static void add_per_person(const Builder &builder) {
     plan::PerPerson *person = border::core([&] { return &builder.plan->per_person.emplace(); });
     if (builder.leaf->counted != NIL)
         add_columns(builder.leaf, static_cast<const List *>(linitial(builder.leaf->counted)), &person->person);
-    Carried carried = {per_unit->keys, NIL};
+    List *carried = NIL;
     for (int i = 0; i < builder.leaf->nkeys && per_unit->windows == NIL; i++)
-        (void)find_carried(builder.leaf->keys[i].expression, &carried);
-    (void)find_carried(per_unit->where, &carried);
+        find_carried(per_unit->keys, builder.leaf->keys[i].expression, &carried);
+    find_carried(per_unit->keys, per_unit->where, &carried);
     ListCell *cell;
     foreach (cell, per_unit->keys)
         if (IsA(lfirst(cell), Var))
-            (void)find_carried(static_cast<Node *>(lfirst(cell)), &carried);
-    add_columns(builder.leaf, carried.columns, &person->carried);
+            find_carried(per_unit->keys, static_cast<Node *>(lfirst(cell)), &carried);
+    add_columns(builder.leaf, carried, &person->carried);
     border::core([&] {
         sort_columns(&person->person);
         sort_columns(&person->carried);
