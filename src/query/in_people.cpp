@@ -4,6 +4,7 @@
 #include "border/grouping.hpp"
 #include "border/visit.hpp"
 #include "catalog/facade.hpp"
+#include "query/asked_limits.hpp"
 #include "query/from.hpp"
 #include "query/hints.hpp"
 #include "query/make.hpp"
@@ -171,6 +172,12 @@ static bool is_nullable_side(Node *tree, int varno, bool nullable) {
            is_nullable_side(join->rarg, varno, nullable || join->jointype == JOIN_LEFT || join->jointype == JOIN_FULL);
 }
 
+// Whether a column says whose a row is: that of nobody does not count.
+static bool names_unit(const Level *level, Node *column) {
+    const FacadeColumn of = find_column(level, column);
+    return of.entry != nullptr && list_member_int(unit_columns_now(of.view).columns, of.attno);
+}
+
 // Whether IN is true or false for each row that counts.
 static bool is_never_unknown(const SubLink *link, const Level *level) {
     const Level below = {castNode(Query, link->subselect), level};
@@ -181,7 +188,7 @@ static bool is_never_unknown(const SubLink *link, const Level *level) {
         if (!IsA(outer, Var) || castNode(Var, outer)->varlevelsup != 0 ||
             is_nullable_side(reinterpret_cast<Node *>(level->query->jointree), castNode(Var, outer)->varno, false) ||
             find_column(level, outer).entry != rt_fetch(castNode(Var, outer)->varno, level->query->rtable) ||
-            !has_no_null(&below, reinterpret_cast<Node *>(target->expr)))
+            !(names_unit(level, outer) || has_no_null(level, outer)) || !has_no_null(&below, reinterpret_cast<Node *>(target->expr)))
             return false;
     }
     return true;
