@@ -223,9 +223,12 @@ Leaf *read_branches(Query *all, ParseState *source) {
     leaf->keys = static_cast<Key *>(palloc0(sizeof(Key) * (first->nkeys + 1)));
     for (int i = 0; i < first->nkeys; i++) {
         leaf->keys[i] = first->keys[i];
+        for (int part = 1; part < leaf->nsources; part++) // of several lengths, or numbers of decimals, none holds for all
+            if (leaf->sources[part].people->keys[i].typmod != first->keys[i].typmod)
+                leaf->keys[i].typmod = -1;
         leaf->keys[i].attno = InvalidAttrNumber;
         leaf->keys[i].expression = reinterpret_cast<Node *>(
-            makeVar(1, static_cast<AttrNumber>(i + 1), first->keys[i].type, first->keys[i].typmod, first->keys[i].collation, 0));
+            makeVar(1, static_cast<AttrNumber>(i + 1), first->keys[i].type, leaf->keys[i].typmod, first->keys[i].collation, 0));
     }
     leaf->per_unit->unit = unit_of_branches(leaf);
     return leaf;
