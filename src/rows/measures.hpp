@@ -12,7 +12,6 @@ std::vector<privacy::Measure> measures_of(const Question *question, const query:
 // Returns where the coordinates of a measure begin among those of a group.
 int first_coordinate_of(const Question *question, int measure);
 void find_measures(const catalog::Reading &reading, Question *question, const int64 *fractions);
-// 0A000: covariances, correlations and lines of regression of rows that other servers keep.
 void find_sensitivities(const catalog::Reading &reading, Question *question);
 void find_decimals(Question *question);
 

@@ -46,8 +46,10 @@ static constexpr char denials_sql[] = " SELECT %1$s FROM own s JOIN dp_rdr.denia
 static void put_rows(ReturnSetInfo *result) {
     for (uint64 i = 0; i < SPI_processed; i++) {
         HeapTuple row = SPI_tuptable->vals[i];
-        tuplestore_puttuple(result->setResult,
-                            HeapTupleHasExternal(row) ? toast_flatten_tuple(row, SPI_tuptable->tupdesc) : row);
+        HeapTuple whole = HeapTupleHasExternal(row) ? toast_flatten_tuple(row, SPI_tuptable->tupdesc) : row;
+        tuplestore_puttuple(result->setResult, whole);
+        if (whole != row)
+            heap_freetuple(whole);
     }
 }
 

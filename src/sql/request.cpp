@@ -137,7 +137,8 @@ static Asked read_question(const char *said, const query::Limits &limits) {
     question.ask.wanted.deviations = 1;
     question.ask.limits = limits;
     question.ask.anew = question.ask.by_request = true;
-    (void)evaluate_arguments(query, list_copy_tail(call->args, query::release_arguments), &question.ask);
+    if (!evaluate_arguments(query, list_copy_tail(call->args, query::release_arguments), &question.ask))
+        refuse_no_leaf();
     return question;
 }
 
