@@ -35,7 +35,7 @@ static Node *only_value(Node *value) {
 // is of one row (rows/unit_rows), and stays as it is.
 static Node *carried_value(const Question *question, Node *column) {
     if (question->per_unit->windows != NIL)
-        return in_one_spelling(column);
+        return in_short_spelling(column);
     return only_value(list_member(question->per_unit->of_unit, column) ? in_one_spelling(column) : another(column));
 }
 
@@ -59,7 +59,7 @@ static Query *select_per_unit(const Question *question, List **values) {
     Query *query = select_from_sources(question, question->where);
     const bool grouped = question->per_unit->windows == NIL;
     for (auto *one : border::each<Node>(question->per_unit->columns))
-        add_target(query, grouped ? another(one) : in_one_spelling(one));
+        add_target(query, grouped ? another(one) : in_short_spelling(one));
     for (auto *one : border::each<Node>(question->per_unit->carried))
         add_target(query, carried_value(question, one));
     group_by(query, canonical_keys(question), true);

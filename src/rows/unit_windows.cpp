@@ -171,11 +171,19 @@ int most_numbered(const Question *question, const Source &source, ParamListInfo 
 
 // ---- the statement -------------------------------------------------------------------------------------------------
 
-Node *in_one_spelling(Node *expression) {
-    return border::change(expression, [](Node *node, Index) -> Node * {
-        const bool column = IsA(node, Var) && !has_one_spelling(exprType(node));
+static Node *spelled(Node *expression, bool cut) {
+    return border::change(expression, [=](Node *node, Index) -> Node * {
+        const bool column = IsA(node, Var) && (cut || !has_one_spelling(exprType(node)));
         return column ? canonical_node(another(node), exprTypmod(node)) : nullptr;
     });
+}
+
+Node *in_one_spelling(Node *expression) {
+    return spelled(expression, false);
+}
+
+Node *in_short_spelling(Node *expression) {
+    return spelled(expression, true);
 }
 
 // Returns the clause for an expression, which becomes a target that is not shown unless it is one already. how: null: by the default order.
@@ -205,16 +213,16 @@ static WindowClause *make_window(Query *query, const Question *people, const que
         clause->partitionClause = lappend(clause->partitionClause, clause_for(query, in_one_spelling(value), nullptr));
     for (auto *key : border::each<Node>(window.partition))
         clause->partitionClause =
-            lappend(clause->partitionClause, clause_for(query, in_one_spelling(key), nullptr));
+            lappend(clause->partitionClause, clause_for(query, in_short_spelling(key), nullptr));
     if (!window.numbered)
         return clause;
     ListCell *order, *how;
     forboth(order, window.order, how, window.clauses)
         clause->orderClause =
-            lappend(clause->orderClause, clause_for(query, in_one_spelling(static_cast<Node *>(lfirst(order))),
+            lappend(clause->orderClause, clause_for(query, in_short_spelling(static_cast<Node *>(lfirst(order))),
                                                     lfirst_node(SortGroupClause, how)));
     for (auto *column : border::each<Node>(people->per_unit->read)) // rows that still tie are equal in all that is read
-        clause->orderClause = lappend(clause->orderClause, clause_for(query, in_one_spelling(column), nullptr));
+        clause->orderClause = lappend(clause->orderClause, clause_for(query, in_short_spelling(column), nullptr));
     return clause;
 }
 

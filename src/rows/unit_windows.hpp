@@ -30,5 +30,7 @@ int most_numbered(const Question *question, const Source &source, ParamListInfo 
 void add_windows(Query *query, const Question *people, const List *values);
 // Returns an expression over the one spelling of each column; a column is one as well.
 Node *in_one_spelling(Node *expression);
+// Likewise, where what is longer than a key is NULL.
+Node *in_short_spelling(Node *expression);
 
 } // namespace dp::rows
