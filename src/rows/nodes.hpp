@@ -8,14 +8,12 @@
 
 namespace dp::rows {
 
-using query::coalesced;
-using query::null_test;
-
 // Takes a node of some kind for one of any.
 template <class T> Node *as_node(T *node) {
     return reinterpret_cast<Node *>(node);
 }
 
+using query::coalesced;
 using query::null_test;
 using query::subquery_entry;
 
