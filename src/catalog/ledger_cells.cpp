@@ -56,6 +56,7 @@ UPDATE dp_rdr.odometer_share SET all_epsilon_epoch = all_epsilon_epoch + most_ep
 INSERT INTO dp_rdr.odometer_cell SELECT s.id, s.grantee, 9223372036854775807, s.public_epsilon, s.public_delta, e.here * s.all_epsilon_epoch,
   e.here * s.all_delta_epoch, e.here * s.public_rho, e.here * s.public_pure, e.here * s.all_rho_only
 FROM dp_rdr.odometer_share s CROSS JOIN LATERAL (VALUES ((s.epoch = $2)::integer)) e (here) WHERE s.id = $1)sql");
+    odometer->cells.leave(spi, odometer->id);
     const Uuid id{odometer->id};
     join_cells(spi, settings, odometer);
     move_shares(spi, odometer);
@@ -98,6 +99,7 @@ SELECT s.id, s.grantee, $2, coalesce(f.epsilon, 0) - (s.public_epsilon - s.most_
   coalesce(f.rho_only, 0) - e.here * s.all_rho_only
 FROM dp_rdr.odometer_share s CROSS JOIN LATERAL (VALUES ((s.epoch = $3)::integer)) e (here)
 LEFT JOIN dp_rdr.odometer_cell f ON f.id = s.id AND f.grantee = s.grantee AND f.first = 9223372036854775807 WHERE s.id = $1)sql");
+    odometer->cells.leave(spi, odometer->id);
     const int64 first = odometer->begun + 1;
     move_shares(spi, odometer);
     run_with_sums(spi, of_table, reader_of(spi, odometer->id, "").coming() - odometer->spread.all, Uuid{odometer->id}, first);
@@ -115,6 +117,7 @@ SELECT g.id, g.grantee, $3, coalesce(c.epsilon, 0), coalesce(c.delta, 0), coales
   coalesce(c.rho, 0), coalesce(c.pure, 0), coalesce(c.rho_only, 0)
 FROM (SELECT DISTINCT o.id, o.grantee FROM dp_rdr.odometer_cell o WHERE o.id = $1 AND o.first < 9223372036854775807) g
 LEFT JOIN dp_rdr.odometer_cell c ON c.id = g.id AND c.grantee = g.grantee AND c.first = $2)sql");
+    odometer->cells.leave(spi, odometer->id);
     const int64 first = odometer->begun + 1;
     if (first <= partition.last) {
         (void)run(spi, split, Uuid{odometer->id}, partition.others(), first);
@@ -152,6 +155,14 @@ bool is_on_cells(const Charge &what, const OpenOdometer &odometer) {
            what.touched->partition > 0 && !(what.touched->is_all() && what.touched->begun == odometer.begun);
 }
 
+bool is_on_many_cells(const Charge &what) {
+    constexpr int64 most_cells = 256;
+    int64 n = 0;
+    for (int i = 0; what.touched != nullptr && i < what.touched->n; i++)
+        n += what.touched->last[i] - what.touched->first[i] + 1;
+    return n > most_cells;
+}
+
 // Replaces the sums of the public account, but not those of its period.
 static void put_sums(const privacy::CellSums &sums, privacy::Spent *spent) {
     const privacy::PeriodSums period = spent->period;
@@ -167,12 +178,13 @@ void stand_on_all(const OpenOdometer &odometer, Standpoint *point) {
         put_sums(share->spread.fullest(), &point->sums.role.of_public);
 }
 
-void stand_on_cells(const Spi &spi, const Charge &what, const OpenOdometer &odometer, Standpoint *point) {
-    if (!is_on_cells(what, odometer))
+void stand_on_cells(const Spi &spi, const Charge &what, OpenOdometer *odometer, Standpoint *point) {
+    if (!is_on_cells(what, *odometer))
         return;
-    put_sums(reader_of(spi, odometer.id, "").largest_of(*what.touched, odometer.spread.all), &point->sums.table.of_public);
+    odometer->cells.write(spi, odometer->id);
+    put_sums(reader_of(spi, odometer->id, "").largest_of(*what.touched, odometer->spread.all), &point->sums.table.of_public);
     if (const OpenShare *share = point->basis->share)
-        put_sums(reader_of(spi, odometer.id, share->grantee).largest_of(*what.touched, share->spread.all),
+        put_sums(reader_of(spi, odometer->id, share->grantee).largest_of(*what.touched, share->spread.all),
                  &point->sums.role.of_public);
 }
 
@@ -181,15 +193,16 @@ static bool is_of_sums(privacy::Denial denial) {
            denial == privacy::Denial::role_share;
 }
 
-privacy::Denial look_into_cells(const Spi &spi, const Charge &what, const Standpoint &point, const OpenOdometer &odometer,
+privacy::Denial look_into_cells(const Spi &spi, const Charge &what, const Standpoint &point, OpenOdometer *odometer,
                                 const privacy::Cost &cost, privacy::Denial denial, Verdict *verdict) {
     if (what.account != privacy::Account::public_account || what.touched == nullptr || what.touched->partition == 0 ||
         !is_of_sums(denial))
         return denial;
+    odometer->cells.write(spi, odometer->id);
     const privacy::BoundSettings &bound = point.basis->terms->bound;
-    verdict->denied = reader_of(spi, odometer.id, "")
+    verdict->denied = reader_of(spi, odometer->id, "")
                           .refusing(*what.touched, border::core([&] { return privacy::refusal_of_table(cost, bound); }),
-                                    odometer.spread.all);
+                                    odometer->spread.all);
     if (verdict->denied.n > 0)
         return denial == privacy::Denial::role_share ? privacy::Denial::epsilon_total : denial;
     const OpenShare *share = point.basis->share;
@@ -199,39 +212,11 @@ privacy::Denial look_into_cells(const Spi &spi, const Charge &what, const Standp
         return privacy::refusal_of_role(cost, bound, what.caps.share, what.caps.profile, point.sums.role.of_conditional);
     });
     verdict->denied =
-        reader_of(spi, odometer.id, share->grantee).refusing(*what.touched, refusal, share->spread.all);
+        reader_of(spi, odometer->id, share->grantee).refusing(*what.touched, refusal, share->spread.all);
     return verdict->denied.n > 0 ? privacy::Denial::role_share : privacy::Denial::none;
 }
 
 // ---- charges -------------------------------------------------------------------------------------------------------
-
-// Adds to the cells of ranges, for the table and the role at once. The row at the beginning of a range is made, and so is one behind its end,
-// where they are not there. $5: the last cell that has begun, behind which there are none. (OFFSET 0: a look into the index for each, however
-// few rows there were when it was planned.) Returns the largest sums that the ranges have then, beside what was charged to all.
-static const char *const add_sql = R"sql(
-WITH piece AS (
-  SELECT g.grantee, s.first, s.n, p.epsilon, p.delta, p.epsilon_epoch, p.delta_epoch, p.rho, p.pure, p.rho_only
-  FROM unnest($2::text[]) g (grantee) CROSS JOIN unnest($3::bigint[], $4::bigint[]) r (first, last)
-  CROSS JOIN LATERAL (VALUES (r.first, 1), (r.last + 1, 0)) s (first, n)
-  LEFT JOIN LATERAL (SELECT o.* FROM dp_rdr.odometer_cell o WHERE o.id = $1 AND o.grantee = g.grantee AND o.first <= s.first
-                     ORDER BY o.first DESC LIMIT 1) p ON true
-  WHERE s.n = 1 OR s.first <= $5 AND p.first IS DISTINCT FROM s.first
-  UNION ALL
-  SELECT g.grantee, o.first, 1, o.epsilon, o.delta, o.epsilon_epoch, o.delta_epoch, o.rho, o.pure, o.rho_only
-  FROM unnest($2::text[]) g (grantee) CROSS JOIN unnest($3::bigint[], $4::bigint[]) r (first, last) CROSS JOIN LATERAL (
-    SELECT c.* FROM dp_rdr.odometer_cell c WHERE c.id = $1 AND c.grantee = g.grantee AND c.first > r.first AND c.first <= r.last OFFSET 0) o),
-added AS (
-  SELECT grantee, first, n, coalesce(epsilon, 0) + n * $6 AS epsilon, coalesce(delta, 0) + n * $7 AS delta,
-    coalesce(epsilon_epoch, 0) + n * $8 AS epsilon_epoch, coalesce(delta_epoch, 0) + n * $9 AS delta_epoch, coalesce(rho, 0) + n * $10 AS rho,
-    coalesce(pure, 0) + n * $11 AS pure, coalesce(rho_only, 0) + n * $12 AS rho_only FROM piece),
-put AS (
-  INSERT INTO dp_rdr.odometer_cell SELECT $1, grantee, first, trim_scale(epsilon), trim_scale(delta), trim_scale(epsilon_epoch),
-    trim_scale(delta_epoch), trim_scale(rho), trim_scale(pure), rho_only FROM added
-  ON CONFLICT (id, grantee, first) DO UPDATE SET epsilon = EXCLUDED.epsilon, delta = EXCLUDED.delta,
-    epsilon_epoch = EXCLUDED.epsilon_epoch, delta_epoch = EXCLUDED.delta_epoch, rho = EXCLUDED.rho, pure = EXCLUDED.pure,
-    rho_only = EXCLUDED.rho_only)
-SELECT max(epsilon), max(delta), max(epsilon_epoch), max(delta_epoch), max(rho), max(pure), max(rho_only), count(*) FROM added WHERE n = 1
-GROUP BY grantee ORDER BY grantee COLLATE "C")sql";
 
 static privacy::CellSums raise_to(const privacy::CellSums &cells, const privacy::Spread &spread) {
     return privacy::largest(cells, spread.most) - spread.most;
@@ -261,10 +246,21 @@ void charge_coming(const Spi &spi, const OpenOdometer &odometer, Price *price) {
     add_to_coming(spi, odometer, "", privacy::added_by(price->cost, price->basis));
 }
 
-// Names whose sums a charge moves: the table's, and those of a role.
-static Typed grantees_of(const OpenShare *share) {
-    Datum names[2] = {CStringGetTextDatum(""), share == nullptr ? Datum{0} : CStringGetTextDatum(share->grantee)};
-    return Typed::array(TEXTARRAYOID, construct_array(names, share == nullptr ? 1 : 2, TEXTOID, -1, false, TYPALIGN_INT));
+// Reads the rows of all charges of the batch at once, but for those on many cells: most of them are denied without.
+static void read_for(const Spi &spi, const Charge &what, OpenOdometer *odometer) {
+    const bool alone = is_on_many_cells(what);
+    if (!alone && odometer->cells.is_read)
+        return;
+    WantedCells wanted = WantedCells::begin();
+    for (auto *charge : border::each<const Charge>(odometer->charges)) {
+        if (alone ? charge != &what : !is_on_cells(*charge, *odometer) || is_on_many_cells(*charge))
+            continue;
+        wanted.add("", *charge->touched);
+        if (charge->grantee != nullptr)
+            wanted.add(charge->grantee, *charge->touched);
+    }
+    odometer->cells.read(spi, odometer->id, wanted);
+    odometer->cells.is_read = odometer->cells.is_read || !alone;
 }
 
 void charge_cells(const Spi &spi, const Charge &what, const Basis &basis, OpenOdometer *odometer, Price *price) {
@@ -283,15 +279,19 @@ void charge_cells(const Spi &spi, const Charge &what, const Basis &basis, OpenOd
     price->by_cells = is_on_cells(what, *odometer);
     if (!price->by_cells)
         return;
-    constexpr int64 many_rows = 256;
-    static border::Statement statement(add_sql);
-    run_with_sums(spi, statement, added, Uuid{odometer->id}, grantees_of(share), numbers_of(what.touched->first, what.touched->n),
-                  numbers_of(what.touched->last, what.touched->n), odometer->begun);
-    price->raised = raise_to(sums_at(0, 1), odometer->spread);
+    constexpr int many_rows = 256;
+    int nrows, nrows_role;
+    read_for(spi, what, odometer);
+    const auto raised = [&](const char *grantee, const privacy::Spread &spread, int *n) {
+        return raise_to(odometer->cells.add(grantee, *what.touched, odometer->begun, added, n), spread);
+    };
+    price->raised = raised("", odometer->spread, &nrows);
     if (share != nullptr)
-        price->raised_role = raise_to(sums_at(1, 1), share->spread);
-    if (value_at<int64>(0, 8) > many_rows)
+        price->raised_role = raised(share->grantee, share->spread, &nrows_role);
+    if (nrows > many_rows) {
+        odometer->cells.leave(spi, odometer->id);
         join_all_equal(spi, *odometer);
+    }
 }
 
 // ---- questions that are only looked at -----------------------------------------------------------------------------

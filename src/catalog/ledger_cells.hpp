@@ -18,13 +18,15 @@ void begin_epoch_of_cells(const border::Spi &spi, OpenOdometer *odometer);
 
 // Tells whether a charge is on some of the cells; one on all that have begun moves the sums alone.
 bool is_on_cells(const Charge &what, const OpenOdometer &odometer);
+// Tells whether there are so many of them that others should not wait until they are looked into.
+bool is_on_many_cells(const Charge &what);
 // Decides for all cells at once, with the largest sum of each kind.
 void stand_on_all(const OpenOdometer &odometer, Standpoint *point);
 // Puts in their place those of the touched cells, the largest of each kind.
-void stand_on_cells(const border::Spi &spi, const Charge &what, const OpenOdometer &odometer, Standpoint *point);
+void stand_on_cells(const border::Spi &spi, const Charge &what, OpenOdometer *odometer, Standpoint *point);
 // Looks into each touched cell where the largest sums have denied a charge. Returns why one denies it, and leaves which do.
 privacy::Denial look_into_cells(const border::Spi &spi, const Charge &what, const Standpoint &point,
-                                const OpenOdometer &odometer, const privacy::Cost &cost, privacy::Denial denial,
+                                OpenOdometer *odometer, const privacy::Cost &cost, privacy::Denial denial,
                                 Verdict *verdict);
 // Adds a charge that is accepted to the touched cells, and leaves by how much it raises the sums of those that have most.
 void charge_cells(const border::Spi &spi, const Charge &what, const Basis &basis, OpenOdometer *odometer, Price *price);

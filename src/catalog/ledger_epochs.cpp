@@ -77,6 +77,7 @@ static void close(const Spi &spi, const Settings &settings, privacy::Account acc
 }
 
 void enter_epoch(const Spi &spi, const Settings &settings, int epoch, OpenOdometer *odometer) {
+    odometer->cells.leave(spi, odometer->id);
     for (privacy::Account account : {privacy::Account::public_account, privacy::Account::conditional})
         close(spi, settings, account, odometer);
     end_shares(spi, odometer);

@@ -273,6 +273,7 @@ void move_shares(const Spi &spi, OpenOdometer *odometer) {
 }
 
 void move(const Spi &spi, OpenOdometer *odometer) {
+    odometer->cells.write(spi, odometer->id);
     move_odometer(spi, *odometer);
     move_shares(spi, odometer);
     write_denials(spi, odometer->id, odometer->denials);

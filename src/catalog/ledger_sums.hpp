@@ -2,6 +2,7 @@
 // them. Nobody else charges the table meanwhile.
 #pragma once
 
+#include "catalog/batch_cells.hpp"
 #include "catalog/denials.hpp"
 #include "catalog/ledger_row.hpp"
 #include "catalog/odometer.hpp"
@@ -33,6 +34,8 @@ struct OpenOdometer {
     const Settings *names;   // of the last row written; null: none was
     List *bases;             // of the writer: what the requests rest on
     List *shares;            // OpenShare *
+    List *charges;           // const Charge *, of this batch
+    BatchCells cells;
     Counted &counted(privacy::Account account) {
         return account == privacy::Account::public_account ? counts.of_public : counts.of_conditional;
     }

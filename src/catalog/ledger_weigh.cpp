@@ -14,19 +14,14 @@ Standpoint standpoint_of(const Basis *basis, const OpenOdometer &odometer) {
 
 // Under the lock others wait, and whoever is denied pays nothing: many cells are looked into before (look_into_many).
 static bool is_too_wide(const Entry &entry) {
-    constexpr int64 most_cells = 256;
-    const Touched *touched = entry.what->touched;
-    int64 n = 0;
-    for (int i = 0; touched != nullptr && i < touched->n; i++)
-        n += touched->last[i] - touched->first[i] + 1;
-    return !entry.looked && n > most_cells;
+    return !entry.looked && is_on_many_cells(*entry.what);
 }
 
-bool weigh(const border::Spi &spi, const Entry &entry, const OpenOdometer &odometer, Standpoint *point, Verdict *verdict,
+bool weigh(const border::Spi &spi, const Entry &entry, OpenOdometer *odometer, Standpoint *point, Verdict *verdict,
            privacy::Cost *cost, privacy::Denial *denial) {
     const Charge &what = *entry.what;
     if (entry.kind == RequestKind::selection) {
-        if (is_on_cells(what, odometer) && is_too_wide(entry))
+        if (is_on_cells(what, *odometer) && is_too_wide(entry))
             return false;
         stand_on_cells(spi, what, odometer, point);
         *denial = cut(entry, *point, verdict);

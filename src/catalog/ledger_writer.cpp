@@ -92,7 +92,7 @@ Outcome charge_table(const Spi &spi, const Entry &entry, const Basis *basis, Ope
     privacy::Denial denial = entry.denial;
     if (denial != privacy::Denial::none)
         *verdict = entry.seen;
-    else if (!weigh(spi, entry, *odometer, &point, verdict, &cost, &denial))
+    else if (!weigh(spi, entry, odometer, &point, verdict, &cost, &denial))
         return Outcome::unlooked;
     if (denial != privacy::Denial::none) {
         verdict->epsilon = privacy::Epsilon();
@@ -191,6 +191,8 @@ void serve_odometer(const Spi &spi, Item *items, int n) {
     OpenOdometer odometer = {};
     odometer.id = items->entry->what->settings->id_text;
     Lock lock = lock_odometer(spi, &odometer);
+    for (int i = 0; i < n; i++)
+        odometer.charges = lappend(odometer.charges, const_cast<Charge *>(items[i].entry->what));
     for (int i = 0; i < n; i++) {
         Item &item = items[i];
         if (lock == Lock::held)
@@ -335,7 +337,7 @@ void look_into_cells_of(const Spi &spi, Entry *entry) {
     Standpoint point = standpoint_of(basis, odometer);
     privacy::Cost cost;
     privacy::Denial denial;
-    (void)weigh(spi, *entry, odometer, &point, &entry->seen, &cost, &denial);
+    (void)weigh(spi, *entry, &odometer, &point, &entry->seen, &cost, &denial);
     entry->denial = denial;
 }
 

@@ -1,0 +1,55 @@
+// Keeps the sums of cells while a batch of charges is decided: rows are read once, moved in memory and written at once (formulas.md, 5.9).
+#pragma once
+
+#include "privacy/cell_sums.hpp"
+
+#include "catalog/parameters.hpp"
+#include "catalog/partition.hpp"
+
+namespace dp::catalog {
+
+// Collects elements of an array.
+struct ArrayOf {
+    Oid type;
+    ArrayBuildState *elements;
+    static ArrayOf begin(Oid type) { return {type, initArrayResult(type, CurrentMemoryContext, false)}; }
+    void add(Datum value) { (void)accumArrayResult(elements, value, false, type, CurrentMemoryContext); }
+    Typed made() const;
+};
+
+// Names stretches of cells of which the rows are wanted, for the table ('') and for roles.
+struct WantedCells {
+    ArrayOf grantee, first, last;
+    static WantedCells begin() { return {ArrayOf::begin(TEXTOID), ArrayOf::begin(INT8OID), ArrayOf::begin(INT8OID)}; }
+    void add(const char *name, const Touched &touched);
+};
+
+// Holds some rows of dp_rdr.odometer_cell of one domain: of each stretch that was read the one at its beginning or before it, and all up to the
+// first cell behind it. Lives as long as the transaction, so what is not committed is forgotten with it.
+struct BatchCells {
+    struct CellRow {
+        const char *grantee;
+        int64 first;
+        privacy::CellSums sums;
+        bool moved; // it is not written
+    };
+    CellRow *rows; // by grantee and cell
+    int n, capacity;
+    bool is_read; // what the batch touches is among them
+
+    void read(const border::Spi &spi, const char *id, const WantedCells &wanted);
+    // Adds to the touched cells, whose rows were read. begun: the last cell that has begun, behind which there are none. Returns the largest sums
+    // that they have then, beside what was charged to all, and counts their rows.
+    privacy::CellSums add(const char *grantee, const Touched &touched, int64 begun, const privacy::CellSums &added,
+                          int *nrows);
+    // Writes what has moved, for statements that read rows.
+    void write(const border::Spi &spi, const char *id);
+    // Does so and forgets all, for statements that change rows.
+    void leave(const border::Spi &spi, const char *id);
+
+  private:
+    void reserve(int more);
+    int place_of(const char *grantee, int64 first);
+};
+
+} // namespace dp::catalog
