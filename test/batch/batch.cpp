@@ -107,6 +107,19 @@ catalog::Charge step_of(const catalog::Charge &charge, const char *kind, Datum p
     return catalog::as_step(charge, step, *border::core([] { return privacy::Epsilon::parse("1"); }));
 }
 
+// "cells 3 5": who asks touches them alone.
+const catalog::Touched *touched_of(const char *kind, const catalog::Partition &partition) {
+    auto *touched = static_cast<catalog::Touched *>(palloc0(sizeof(catalog::Touched)));
+    touched->partition = partition.version;
+    touched->others = partition.others();
+    touched->begun = partition.last;
+    touched->n = 1;
+    char *last;
+    touched->first[0] = strtoll(kind + strlen("cells "), &last, 10);
+    touched->last[0] = strtoll(last, nullptr, 10);
+    return touched;
+}
+
 void append_entry(const Arguments &arguments, int i, StringInfo bytes) {
     catalog::Charge charge = make_charge(arguments, i);
     catalog::Settings settings = *charge.settings;
@@ -119,6 +132,11 @@ void append_entry(const Arguments &arguments, int i, StringInfo bytes) {
     } else if (strcmp(kind, "selection") == 0) {
         entry = catalog::entry_for_selection(charge, charge.candidates->front(), 1);
         charge.kind = kind;
+    } else if (strncmp(kind, "cells ", 6) == 0) {
+        charge.touched = touched_of(kind, *settings.partition);
+        const catalog::JsonText json = catalog::JsonText::object();
+        catalog::describe_cells(json, *settings.partition, *charge.touched);
+        charge.parameters = json.closed();
     } else if (strcmp(kind, "stale") == 0)
         settings.fingerprint = "stale";
     else if (strcmp(kind, "lost") == 0) // no odometer has this id

@@ -47,7 +47,7 @@ def prepare(database, encoding="UTF8"):
         name = signature.split("(")[0]
         owner.must(f"CREATE FUNCTION {signature} RETURNS {returns} AS '{LIBRARY}', 'dp_test_{name}' LANGUAGE C")
     owner.must(RECHAIN)
-    for table in ("people", "others"):
+    for table in ("people", "others", "parts"):
         owner.must(f"CREATE TABLE {table} AS SELECT g AS age FROM generate_series(1, 10) g")
         owner.must(f"SELECT dp_protect('{table}', '{table}_dp')")
         owner.must(f"SELECT dp_grant('{table}_dp', 'regress_dp_one', tau => 0.95)")
@@ -347,6 +347,29 @@ def test_two_tables(tap, owner):
                [str(texts)] * ([text for text, in texts] != ["entry 6", "entry 4", "entry 2"]))
 
 
+def cells(epsilon, first, last, role="regress_dp_one"):
+    return charge(epsilon, role, "parts", f"cells {first} {last}")
+
+
+def test_cells(tap, owner):
+    """Each is decided on what those before it leave in the cells that it touches, whose rows are written at the end."""
+    owner.must("SELECT dp_set_odometer('parts', 'filter', 0.5), dp_set_partition('parts', 'age', by => '1', since => '1', until => '10', guard => false)")
+    expect(tap, owner, "an error takes back what its batch has added", [cells("0.2", 8, 9), charge("0.01", table="parts", kind="broken"), cells("0.3", 8, 8), cells("0.1", 8, 9)],
+           ["committed 0.2", "pending 0", "committed 0.3", "denied 0"], {"parts": (0.5, 2, 1)})
+    expect(tap, owner, "cells that two charges share count both",
+           [cells("0.2", 3, 5), cells("0.2", 4, 4), cells("0.2", 5, 6), cells("0.2", 4, 5), cells("0.2", 2, 3), cells("0.1", 4, 6)],
+           ["committed 0.2", "committed 0.2", "committed 0.2", "denied 0", "committed 0.2", "committed 0.1"], {"parts": (0, 5, 1)})
+    expect(tap, owner, "what rows have counts with what the batch adds", [cells("0.1", 2, 2), cells("0.1", 2, 3), cells("0.1", 2, 2), cells("0.1", 2, 2)],
+           ["committed 0.1", "committed 0.1", "committed 0.1", "denied 0"], {"parts": (0, 3, 1)})
+    expect(tap, owner, "a role's share is counted by cells as well",
+           [cells("0.06", 10, 10, "regress_dp_two"), cells("0.06", 10, 10), cells("0.06", 10, 10, "regress_dp_two"), cells("0.06", 1, 1, "regress_dp_two")],
+           ["committed 0.06", "committed 0.06", "denied 0", "committed 0.06"], {"parts": (0, 3, 1)})
+    owner.must("SELECT dp_set_odometer('parts', 'zcdp', 2, 1e-6)")
+    expect(tap, owner, "in rho too", [cells("0.2", 1, 3), cells("0.2", 3, 4)], ["committed 0.2"] * 2, {"parts": (0.4, 2, 0)})
+    owner.must("SELECT dp_set_odometer('parts', 'none')")
+    expect(tap, owner, "an epoch that ends counts what it has added to each", [cells("0.2", 1, 3), cells("0.2", 3, 4)], ["committed 0.2"] * 2, {"parts": (0.4, 2, 0)})
+
+
 def test_none_fails_another(tap, owner):
     expect(tap, owner, "settings that have changed", [charge("0.01"), charge("0.01", kind="stale"), charge("0.01")],
            ["committed 0.01", "changing 0", "committed 0.01"], {"people": (0.02, 2, 0)})
@@ -455,7 +478,7 @@ def main():
         return 0
     tap = Tap()
     for test in (test_running_totals, test_totals_in_rho, test_steps, test_automatic, test_steps_in_rho, test_rebuild_of_steps, test_straddled, test_members,
-                 test_two_tables, test_none_fails_another, test_locks, test_suspension):
+                 test_two_tables, test_cells, test_none_fails_another, test_locks, test_suspension):
         test(tap, owner)
     peers.test(tap, DATABASE)
     forget(owner, DATABASE)
