@@ -21,10 +21,10 @@ ALTER TABLE numbers ALTER v SET STORAGE MAIN;
 INSERT INTO numbers SELECT ('-1.' || repeat('7', n))::numeric FROM unnest('{20,300,3000,16000}'::integer[]) n;
 SELECT count(*) AS numbers, count(*) FILTER (WHERE pg_column_size(v) > 2000) AS long FROM numbers;
 
-SELECT scale, count(*) FILTER (WHERE dp_rdr.point(numbers_spec(scale), 0, v)
-                                     IS DISTINCT FROM dp_rdr.point(numbers_spec(scale), 0, v::double precision)) AS different
+SELECT scale, count(*) FILTER (WHERE (SELECT dp_rdr.cells(numbers_spec(scale), n) FROM (VALUES (v)) one (n))
+                                     IS DISTINCT FROM (SELECT dp_rdr.cells(numbers_spec(scale), n) FROM (VALUES (v::double precision)) one (n))) AS different
 FROM numbers, unnest('{1,1073741824,0.0009765625}'::double precision[]) scale GROUP BY scale ORDER BY scale;
-SELECT left(v::text, 9) AS v, dp_rdr.point(numbers_spec(1), 0, v) AS point
+SELECT left(v::text, 9) AS v, (SELECT by_hand.total(dp_rdr.cells(numbers_spec(1), n)) FROM (VALUES (v)) one (n)) AS point
 FROM unnest('{NaN,Infinity,-Infinity,1e400,-1e400}'::numeric[]) v;
 
 -- The aggregates return numerics as well, which are read in the same way. The noise of this answer is below one part in ten.

@@ -362,7 +362,6 @@ SELECT id, statement, attempt(statement) FROM (VALUES
     ('A29', 'SELECT * FROM dp_rdr.release(''SELECT count(*) FROM pg_temp.over'', NULL, 1, NULL, NULL, 1, true, NULL, NULL, NULL) AS (n bigint)'),
     ('A29', 'SELECT dp_rdr.cells_step(1, ''\x'', 1)'),
     ('A29', 'SELECT dp_rdr.ledger_hash(1, '''', '''')'),
-    ('A29', 'SELECT dp_rdr.point(''\x'', 0, age) FROM person_dp'),
     ('A29', 'SELECT dp_rdr.cells(''\x'', age) FROM person_dp'),
     ('A28', 'SELECT * FROM dp_rdr.protected_table'),
     ('A28', 'SELECT * FROM dp_rdr.policy'),

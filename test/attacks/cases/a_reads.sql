@@ -434,7 +434,6 @@ SELECT * FROM dp_rdr.release('SELECT count(*) AS c1 FROM public.person_dp', NULL
 SELECT * FROM dp_rdr.release('SELECT count(*) AS c1 FROM public.person_dp WHERE note = $1', NULL, 1, NULL, NULL, 1, true, NULL, NULL, NULL) AS (n bigint)
 SELECT dp_rdr.release('SELECT note FROM public.person_dp', NULL, 1, NULL, NULL, 1, true, NULL, NULL, NULL)
 SELECT dp_rdr.cells('\x', age) FROM person_dp
-SELECT dp_rdr.point('\x', 0, age) FROM person_dp
 SELECT dp_rdr.cell('\x', age) FROM person_dp
 SELECT dp_rdr.cells('\x00', age) FROM person_dp
 SELECT dp_rdr.cells(decode(repeat('00', 96), 'hex'), age) FROM public_city
