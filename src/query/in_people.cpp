@@ -100,7 +100,7 @@ static void group_negated(const SubLink *link, const Level *level) {
     auto *below = castNode(Query, link->subselect);
     const Level own = {below, level};
     if (link->subLinkType != ANY_SUBLINK || aggregates(below) || below->distinctClause != NIL || below->havingQual != nullptr ||
-        below->sortClause != NIL || !reads_rows(&own))
+        below->sortClause != NIL || below->hasWindowFuncs || !reads_rows(&own))
         return;
     for (auto *target : border::each<TargetEntry>(below->targetList)) {
         auto *grouping = make_grouping(reinterpret_cast<Node *>(target->expr));
