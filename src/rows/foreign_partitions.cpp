@@ -4,6 +4,7 @@
 #include "border/each.hpp"
 #include "border/hooks.hpp"
 #include "border/refuse.hpp"
+#include "border/visit.hpp"
 #include "catalog/foreign_part.hpp"
 #include "query/leaf_rows.hpp"
 #include "rows/built_in_calls.hpp"
@@ -181,27 +182,42 @@ static Node *integer(int32 value) {
     return as_node(query::int_constant(value));
 }
 
+static bool is_ours(Oid function, void *) {
+    return get_func_namespace(function) == get_namespace_oid("dp_rdr", false);
+}
+
+// Tells a part that a server runs with functions of its own dp_rdr: of another version they may be other ones.
+static bool calls_ours(Query *part) {
+    return border::visit_query(part, 0, [](Node *node, Index) {
+        return check_functions_in_node(node, is_ours, nullptr) ? border::Step::stop : border::Step::in;
+    });
+}
+
 // CASE WHEN octet_length($1) = 10 AND length($1) = 4 THEN false ELSE column IS NULL AND 1 / (length($1) * 0) = 1 END: false where the
-// database is in UTF8, else a division by zero. The parameter is known when the other server plans, and so is that there is no row to
+// database is in UTF8, else a division by zero. Where functions of ours go along, AND NOT dp_rdr.is_other_node($2). The parameter is known when the other server plans, and so is that there is no row to
 // read; here it is not. The column makes it a condition on the table, which goes along.
-static Node *condition_of_nobody(Oid leaf) {
+static Node *condition_of_nobody(Oid leaf, bool with_ours) {
     AttrNumber attno = 1;
     while (get_attname(leaf, attno, true) == nullptr) // dropped ones
         attno++;
     Node *in_utf8 = make_and_qual(operation(number_of(F_OCTET_LENGTH_TEXT), "=", integer(10)),
                                   operation(number_of(F_LENGTH_TEXT), "=", integer(4)));
+    if (with_ours) {
+        Node *facts = query::make_parameter(2, TEXTOID, -1, DEFAULT_COLLATION_OID);
+        Node *other = make_call(internal_function("is_other_node", {TEXTOID}), BOOLOID, list_make1(facts));
+        in_utf8 = make_and_qual(in_utf8, as_node(makeBoolExpr(NOT_EXPR, list_make1(other), -1)));
+    }
     Node *zero = operation(number_of(F_LENGTH_TEXT), "*", integer(0));
     Node *is_null = null_test(as_node(query::column_of(1, leaf, nullptr, attno)), IS_NULL);
     return value_where(in_utf8, makeBoolConst(false, false),
                        make_and_qual(is_null, operation(operation(integer(1), "/", zero), "=", integer(1))));
 }
 
-static ParamListInfo sample_parameter() {
-    ParamListInfo parameters = makeParamList(1);
-    parameters->params[0].ptype = TEXTOID;
-    parameters->params[0].pflags = PARAM_FLAG_CONST;
-    parameters->params[0].isnull = false; // makeParamList() leaves it as it is
-    parameters->params[0].value = CStringGetTextDatum(sample);
+static ParamListInfo facts_asked() {
+    const char *const texts[] = {sample, node_facts()};
+    ParamListInfo parameters = makeParamList(2);
+    for (int i = 0; i < 2; i++)
+        parameters->params[i] = ParamExternData{CStringGetTextDatum(texts[i]), false, PARAM_FLAG_CONST, TEXTOID};
     return parameters;
 }
 
@@ -243,11 +259,11 @@ static const char *not_sent(const Query *part) {
 
 static void ask_for_nothing(Query *part, Oid leaf) {
     check_columns_there(part, leaf);
-    part->jointree->quals = make_and_qual(part->jointree->quals, condition_of_nobody(leaf));
+    part->jointree->quals = make_and_qual(part->jointree->quals, condition_of_nobody(leaf, calls_ours(part)));
     PlannedStmt *plan = plan_remotely(part);
     if (fetches_rows(plan))
         elog(ERROR, "a foreign table would be read to ask whether it is there");
-    border::end_unhooked(border::run_unhooked(plan, None_Receiver, sample_parameter()));
+    border::end_unhooked(border::run_unhooked(plan, None_Receiver, facts_asked()));
 }
 
 // Tries a leaf as the owner, under the settings of the internal statement. `fault`: what is not sent.

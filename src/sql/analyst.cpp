@@ -264,11 +264,7 @@ void refuse_unprotected(const Query *query) {
     refuse_state("the query does not read a restricted view", "Query a view that was made with dp_protect().");
 }
 
-// Executes the rewritten statement with the caller's own rights, its rows into the function's result.
-static void execute(PlannedStmt *plan, const char *text, ReturnSetInfo *result) {
-    DestReceiver *receiver = CreateDestReceiver(DestTuplestore);
-    SetTuplestoreDestReceiverParams(receiver, result->setResult, result->econtext->ecxt_per_query_memory, false,
-                                    result->setDesc, "the declared columns do not match those of the query");
+void run_as_asked(PlannedStmt *plan, const char *text, DestReceiver *receiver) {
     PushActiveSnapshot(GetActiveSnapshot());
     QueryDesc *desc = CreateQueryDesc(plan, text, GetActiveSnapshot(), InvalidSnapshot, receiver, nullptr, nullptr, 0);
     ExecutorStart(desc, 0);
@@ -278,6 +274,14 @@ static void execute(PlannedStmt *plan, const char *text, ReturnSetInfo *result) 
     FreeQueryDesc(desc);
     PopActiveSnapshot();
     receiver->rDestroy(receiver);
+}
+
+// Executes the rewritten statement, its rows into the function's result.
+static void execute(PlannedStmt *plan, const char *text, ReturnSetInfo *result) {
+    DestReceiver *receiver = CreateDestReceiver(DestTuplestore);
+    SetTuplestoreDestReceiverParams(receiver, result->setResult, result->econtext->ecxt_per_query_memory, false,
+                                    result->setDesc, "the declared columns do not match those of the query");
+    run_as_asked(plan, text, receiver);
 }
 
 Query *rewrite_views(const char *text) {

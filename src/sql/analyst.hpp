@@ -26,6 +26,9 @@ Query *rewrite_views(const char *text);
 // Says that nothing in the statement is a query on a restricted view, naming what it reads instead (42501, 55000).
 [[noreturn]] void refuse_unprotected(const Query *query);
 
+// Executes a statement of the caller's own with his rights, and with the hooks of other extensions. text: of it, for these.
+void run_as_asked(PlannedStmt *plan, const char *text, DestReceiver *receiver);
+
 // NOTICE where an answer is less accurate than asked for: what stopped it is a function of what was answered, and public.
 void tell_short(const release::Reached &reached);
 

@@ -6,7 +6,6 @@
 #include "release/replay.hpp"
 
 #include "border/permissions.hpp"
-#include "border/visit.hpp"
 #include "catalog/facade.hpp"
 #include "query/date_style.hpp"
 #include "query/shown_names.hpp"
@@ -16,6 +15,7 @@
 #include "rows/narrowed.hpp"
 #include "sql/analyst.hpp"
 #include "sql/leaf_arguments.hpp"
+#include "sql/looked_up.hpp"
 #include "sql/told.hpp"
 
 namespace dp::sql {
@@ -125,37 +125,6 @@ static bool is_written_out(const List *arguments) {
         if (!IsA(list_nth(arguments, i), Const))
             return false;
     return !linitial_node(Const, arguments)->constisnull;
-}
-
-static bool is_somebodys(Oid function, void *) {
-    return function >= FirstUnpinnedObjectId;
-}
-
-// Tells a view of somebody else's, or a table with a policy.
-static bool hides_code(const RangeTblEntry *entry) {
-    if (entry->rtekind != RTE_RELATION)
-        return false;
-    HeapTuple row = SearchSysCache1(RELOID, ObjectIdGetDatum(entry->relid));
-    if (!HeapTupleIsValid(row))
-        return true;
-    const auto *relation = reinterpret_cast<Form_pg_class>(GETSTRUCT(row));
-    const bool hides = (relation->relkind == RELKIND_VIEW || relation->relrowsecurity) && relation->relowner != GetUserId();
-    ReleaseSysCache(row);
-    return hides;
-}
-
-// Whether something runs that neither the server brings along nor the caller has made: a text may be another one's.
-static bool runs_code(List *nodes) {
-    return border::visit(reinterpret_cast<Node *>(nodes), QTW_EXAMINE_RTES_BEFORE, [](Node *node, Index) {
-        const bool found = IsA(node, RangeTblEntry) ? hides_code(reinterpret_cast<RangeTblEntry *>(node))
-                                                    : IsA(node, CoerceToDomain) || check_functions_in_node(node, is_somebodys, nullptr);
-        return found ? border::Step::stop : IsA(node, RangeTblEntry) ? border::Step::past : border::Step::in;
-    });
-}
-
-// Whether values of arguments are the same at each look, and no effect or code of somebody's goes with it.
-static bool may_be_looked_up(List *nodes) {
-    return !contain_volatile_functions(reinterpret_cast<Node *>(nodes)) && !runs_code(nodes);
 }
 
 bool ask_of_call(const Call *call, release::Ask *ask) {

@@ -4,8 +4,9 @@
 #include "border/visit.hpp"
 #include "query/outer_query.hpp"
 #include "query/parse.hpp"
-#include "risk/scan_statement.hpp"
 #include "rows/nodes.hpp"
+#include "rows/run_plan.hpp"
+#include "sql/analyst.hpp"
 
 namespace dp::sql {
 
@@ -68,12 +69,15 @@ bool evaluate_arguments(const Query *around, const List *arguments, release::Ask
     if (query == nullptr)
         return n == 0;
     MemoryContext memory = CurrentMemoryContext;
-    risk::run_query(query, InvalidOid, [&](const TupleTableSlot *row) {
+    auto take = [&](const TupleTableSlot *row) {
         MemoryContext old = MemoryContextSwitchTo(memory);
         for (int i = 0; i < n; i++)
             take_argument(row, i, ask);
         MemoryContextSwitchTo(old);
-    });
+    };
+    const char *text = debug_query_string == nullptr ? "" : debug_query_string;
+    const rows::TakeRow call = [](void *context, TupleTableSlot *row) { (*static_cast<decltype(take) *>(context))(row); };
+    run_as_asked(pg_plan_query(query, text, 0, nullptr), text, rows::taker_of(call, &take));
     return true;
 }
 

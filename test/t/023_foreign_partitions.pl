@@ -265,6 +265,15 @@ psql_as($node, 'postgres', 'controller', "ALTER SERVER shard$_ OPTIONS (ADD exte
 same_answer('arithmetic', 'analyst', 'SELECT count(*), sum(pay + 1) FROM TABLE WHERE ratio * 2 > 4 AND age + 1 > 40', 'n bigint, s bigint', 5000);
 same_answer('groups of an expression', 'analyst', 'SELECT pay / 1000 AS k, count(*) FROM TABLE GROUP BY pay / 1000', 'k integer, n bigint');
 
+# Another version of them may compute something else: that is asked before the charge.
+my $asked = $remote->safe_psql('shard2', q{SELECT pg_get_functiondef('dp_rdr.is_other_node(text)'::regprocedure)});
+$remote->safe_psql('shard2', q{
+	CREATE OR REPLACE FUNCTION dp_rdr.is_other_node(facts text) RETURNS boolean LANGUAGE plpgsql IMMUTABLE AS $$
+	BEGIN RAISE EXCEPTION 'this server has another dp_rdr' USING ERRCODE = '55000'; END $$});
+costs_nothing('another dp_rdr there', 'SELECT count(*) FROM people_dp WHERE ratio * 2 > 4', qr/55000.*cannot be asked/s);
+same_answer('which built-in functions do without', 'analyst', 'SELECT count(*), sum(pay) FROM TABLE WHERE age > 40', 'n bigint, s bigint', 5000);
+$remote->safe_psql('shard2', $asked);
+
 # ---- while the rows are read ----
 
 # As a total function of a shard would not.
