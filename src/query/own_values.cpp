@@ -7,7 +7,7 @@
 namespace dp::query {
 
 namespace {
-// What a query names of the levels around it.
+// Collects what a query names of the levels around it.
 struct Outside {
     bool columns, rows; // rows: of a protected table, which somebody else may have the right to read
     int queries;        // how far above the query's level the nearest query of WITH stands

@@ -31,9 +31,9 @@ Datum quantile_result(Oid result_type, privacy::Aggregate fn, const privacy::Gri
 // Ends of intervals (formulas.md 8.7), rounded outwards: down or up, never to the nearest.
 // Of a sum that is no number of lattice units: a numeric has 15 significant digits, and `decimals` at most unless they are -1.
 Datum real_end(Oid result_type, double value, int decimals, privacy::Direction direction);
-// Of an average: cut to the bounds.
+// Prints an average, cut to the bounds.
 Datum avg_end(Oid result_type, double value, int decimals, const privacy::Bounds *bounds, privacy::Direction direction);
-// Of a numeric that is printed with `decimals`, as its half-width is: exact.
+// Prints a numeric with `decimals`, as its half-width is: exact.
 Datum printed_end(Datum printed, double halfwidth, int decimals, privacy::Direction direction);
 
 } // namespace dp::release

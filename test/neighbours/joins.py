@@ -102,24 +102,24 @@ class Windows(Source):
 
     def __init__(self, alias, below, column, descending, most, condition, reverse):
         super().__init__("people" if most == 1 else "numbered", alias)
-        self.below, self.column, self.descending, self.kept, self.keeps, self.reverse = below, column, descending, most, condition, reverse
+        self.below, self.column, self.descending, self.first, self.keeps, self.reverse = below, column, descending, most, condition, reverse
 
     def most(self, rows):
         most = super().most(rows)
-        return most if self.kept is None else min(most, self.kept)
+        return most if self.first is None else min(most, self.first)
 
     def text(self, schema):
         order = f"(PARTITION BY unit ORDER BY {self.column}{' DESC' * self.descending})"
         rows = (f"SELECT unit, g, {'lead' if self.reverse else 'lag'}(d) OVER {order} AS d, m, first_value(v) OVER {order} AS v, "
                 f"max(w) OVER (PARTITION BY d, unit) AS w, row_number() OVER {order} AS n FROM {schema.name(self.below)}_dp WHERE {self.keeps[0]}")
-        return f"({rows}) {self.alias}" if self.kept is None else f"(SELECT unit, g, d, m, v, w FROM ({rows}) x WHERE n <= {self.kept}) {self.alias}"
+        return f"({rows}) {self.alias}" if self.first is None else f"(SELECT unit, g, d, m, v, w FROM ({rows}) x WHERE n <= {self.first}) {self.alias}"
 
     def rows(self, tables):
         people = {}
         for row in tables[self.below]:
             if row["unit"] is not None and self.keeps[1](row):
                 people.setdefault(row["unit"], []).append({**row, "g": None if row["g"] == "long" else row["g"]})
-        return [{self.alias: row} for rows in people.values() for row in self.seen(rows)[:self.kept]]
+        return [{self.alias: row} for rows in people.values() for row in self.seen(rows)[:self.first]]
 
     def seen(self, rows):
         rows = sorted(rows, key=lambda row: ordered(self.column, self.descending, row, [row[read] for read in COLUMNS]))
