@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "catalog/cell_rows.hpp"
+#include "catalog/described_row.hpp"
 
 namespace dp::catalog {
 
@@ -10,14 +10,6 @@ using border::Spi;
 
 Typed ArrayOf::made() const {
     return {static_cast<Oid>(get_array_type(type)), makeArrayResult(elements, CurrentMemoryContext)};
-}
-
-void WantedCells::add(const char *name, const Touched &touched) {
-    for (int i = 0; i < touched.n; i++) {
-        grantee.add(CStringGetTextDatum(name));
-        first.add(Int64GetDatum(touched.first[i]));
-        last.add(Int64GetDatum(touched.last[i] + 1)); // whether there is a row behind it
-    }
 }
 
 // Orders rows by their keys; of two with one key the one that has moved comes first.
@@ -40,22 +32,17 @@ void BatchCells::reserve(int more) {
     rows = static_cast<CellRow *>(rows == nullptr ? palloc(size) : repalloc(rows, size));
 }
 
-void BatchCells::read(const Spi &spi, const char *id, const WantedCells &wanted) {
-    static border::Statement statement(R"sql(
-SELECT c.grantee, c.first, c.epsilon, c.delta, c.epsilon_epoch, c.delta_epoch, c.rho, c.pure, c.rho_only
-FROM unnest($2::text[], $3::bigint[], $4::bigint[]) w (grantee, first, last), LATERAL (
-  (SELECT o.* FROM dp_rdr.odometer_cell o WHERE o.id = $1 AND o.grantee = w.grantee AND o.first <= w.first ORDER BY o.first DESC LIMIT 1)
-  UNION ALL SELECT o.* FROM dp_rdr.odometer_cell o
-  WHERE o.id = $1 AND o.grantee = w.grantee AND o.first > w.first AND o.first <= w.last OFFSET 0) c)sql");
-    const int found = static_cast<int>(
-        run(spi, statement, Uuid{id}, wanted.grantee.made(), wanted.first.made(), wanted.last.made()));
-    reserve(found);
-    const char *grantee = "";
-    for (int i = 0; i < found; i++) {
-        const char *name = TextDatumGetCString(value_at<Datum>(i, 1));
-        grantee = strcmp(name, grantee) == 0 ? grantee : name;
-        rows[n++] = {grantee, value_at<int64>(i, 2), sums_at(i, 3), false};
-    }
+void BatchCells::read(const Lookup &table, Datum id, const char *grantee, const Touched &touched) {
+    for (int i = 0; i < touched.n; i++) // and whether there is a row behind the last cell
+        for (auto *row : border::each<const Row>(
+                 table.rows_between(id, grantee, touched.first[i], touched.last[i] + 1))) {
+            RowReader columns{*row};
+            CellRow found = {grantee, 0, {}, false};
+            columns("first", found.first);
+            fields(columns, found.sums);
+            reserve(1);
+            rows[n++] = found;
+        }
     std::sort(rows, rows + n, is_before);
     n = static_cast<int>(std::unique(rows, rows + n, is_same) - rows);
 }

@@ -3,6 +3,7 @@
 
 #include "privacy/cell_sums.hpp"
 
+#include "catalog/lookup.hpp"
 #include "catalog/parameters.hpp"
 #include "catalog/partition.hpp"
 
@@ -15,13 +16,6 @@ struct ArrayOf {
     static ArrayOf begin(Oid type) { return {type, initArrayResult(type, CurrentMemoryContext, false)}; }
     void add(Datum value) { (void)accumArrayResult(elements, value, false, type, CurrentMemoryContext); }
     Typed made() const;
-};
-
-// Names stretches of cells of which the rows are wanted, for the table ('') and for roles.
-struct WantedCells {
-    ArrayOf grantee, first, last;
-    static WantedCells begin() { return {ArrayOf::begin(TEXTOID), ArrayOf::begin(INT8OID), ArrayOf::begin(INT8OID)}; }
-    void add(const char *name, const Touched &touched);
 };
 
 // Holds some rows of dp_rdr.odometer_cell of one domain: of each stretch that was read the one at its beginning or before it, and all up to the
@@ -37,7 +31,8 @@ struct BatchCells {
     int n, capacity;
     bool is_read; // what the batch touches is among them
 
-    void read(const border::Spi &spi, const char *id, const WantedCells &wanted);
+    // Reads what the stretches need of dp_rdr.odometer_cell, whose rows are looked up.
+    void read(const Lookup &table, Datum id, const char *grantee, const Touched &touched);
     // Adds to the touched cells, whose rows were read. begun: the last cell that has begun, behind which there are none. Returns the largest sums
     // that they have then, beside what was charged to all, and counts their rows.
     privacy::CellSums add(const char *grantee, const Touched &touched, int64 begun, const privacy::CellSums &added,

@@ -247,19 +247,23 @@ void charge_coming(const Spi &spi, const OpenOdometer &odometer, Price *price) {
 }
 
 // Reads the rows of all charges of the batch at once, but for those on many cells: most of them are denied without.
-static void read_for(const Spi &spi, const Charge &what, OpenOdometer *odometer) {
+static void read_for(const Charge &what, OpenOdometer *odometer) {
     const bool alone = is_on_many_cells(what);
     if (!alone && odometer->cells.is_read)
         return;
-    WantedCells wanted = WantedCells::begin();
+    CommandCounterIncrement();
+    const Reading reading = Reading::open();
+    const Lookup table = Lookup::open("odometer_cell", reading);
+    const Datum id = DirectFunctionCall1(uuid_in, CStringGetDatum(odometer->id));
     for (auto *charge : border::each<const Charge>(odometer->charges)) {
         if (alone ? charge != &what : !is_on_cells(*charge, *odometer) || is_on_many_cells(*charge))
             continue;
-        wanted.add("", *charge->touched);
+        odometer->cells.read(table, id, "", *charge->touched);
         if (charge->grantee != nullptr)
-            wanted.add(charge->grantee, *charge->touched);
+            odometer->cells.read(table, id, charge->grantee, *charge->touched);
     }
-    odometer->cells.read(spi, odometer->id, wanted);
+    table.close();
+    reading.close();
     odometer->cells.is_read = odometer->cells.is_read || !alone;
 }
 
@@ -281,7 +285,7 @@ void charge_cells(const Spi &spi, const Charge &what, const Basis &basis, OpenOd
         return;
     constexpr int many_rows = 256;
     int nrows, nrows_role;
-    read_for(spi, what, odometer);
+    read_for(what, odometer);
     const auto raised = [&](const char *grantee, const privacy::Spread &spread, int *n) {
         return raise_to(odometer->cells.add(grantee, *what.touched, odometer->begun, added, n), spread);
     };

@@ -49,16 +49,19 @@ void Lookup::close() const {
     usage.leave();
 }
 
+static List *append_copy(List *rows, HeapTuple tuple, const Lookup &lookup) {
+    CHECK_FOR_INTERRUPTS();
+    auto *row = static_cast<Row *>(palloc(sizeof(Row)));
+    *row = Row{heap_copytuple(tuple), RelationGetDescr(lookup.table)};
+    return lappend(rows, row);
+}
+
 static List *scan(const Lookup &lookup, int nkeys, ScanKey keys) {
     List *rows = NIL;
     SysScanDesc scan =
         systable_beginscan(lookup.table, lookup.key, OidIsValid(lookup.key), lookup.snapshot, nkeys, keys);
-    for (HeapTuple tuple = systable_getnext(scan); HeapTupleIsValid(tuple); tuple = systable_getnext(scan)) {
-        CHECK_FOR_INTERRUPTS();
-        auto *row = static_cast<Row *>(palloc(sizeof(Row)));
-        *row = Row{heap_copytuple(tuple), RelationGetDescr(lookup.table)};
-        rows = lappend(rows, row);
-    }
+    for (HeapTuple tuple = systable_getnext(scan); HeapTupleIsValid(tuple); tuple = systable_getnext(scan))
+        rows = append_copy(rows, tuple, lookup);
     systable_endscan(scan);
     return rows;
 }
@@ -93,12 +96,37 @@ List *Lookup::rows_with(const char *column, Datum uuid, const char *index) const
     return scan(by_index, 1, &key);
 }
 
+static void set_text(ScanKey key, const char *value) {
+    ScanKeyEntryInitialize(key, 0, 2, BTEqualStrategyNumber, InvalidOid, DEFAULT_COLLATION_OID, F_TEXTEQ,
+                           CStringGetTextDatum(value));
+}
+
 List *Lookup::rows(Datum first, const char *second) const {
     ScanKeyData keys[2];
     set_first(*this, &keys[0], first);
-    ScanKeyEntryInitialize(&keys[1], 0, 2, BTEqualStrategyNumber, InvalidOid, DEFAULT_COLLATION_OID, F_TEXTEQ,
-                           CStringGetTextDatum(second));
+    set_text(&keys[1], second);
     return scan(*this, 2, keys);
+}
+
+List *Lookup::rows_between(Datum uuid, const char *second, int64 first, int64 last) const {
+    ScanKeyData keys[3];
+    set_first(*this, &keys[0], uuid);
+    set_text(&keys[1], second);
+    ScanKeyInit(&keys[2], 3, BTLessEqualStrategyNumber, F_INT8LE, Int64GetDatum(last));
+    Relation index = index_open(key, AccessShareLock);
+    SysScanDesc scan = systable_beginscan_ordered(table, index, snapshot, 3, keys);
+    List *rows = NIL;
+    for (int64 number = PG_INT64_MAX; number > first;) {
+        HeapTuple tuple = systable_getnext_ordered(scan, BackwardScanDirection);
+        if (!HeapTupleIsValid(tuple))
+            break;
+        rows = append_copy(rows, tuple, *this);
+        bool isnull;
+        number = DatumGetInt64(heap_getattr(tuple, 3, RelationGetDescr(table), &isnull));
+    }
+    systable_endscan_ordered(scan);
+    index_close(index, AccessShareLock);
+    return rows;
 }
 
 } // namespace dp::catalog

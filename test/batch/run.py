@@ -355,10 +355,13 @@ def test_cells(tap, owner):
     """Each is decided on what those before it leave in the cells that it touches, whose rows are written at the end."""
     owner.must("SELECT dp_set_odometer('parts', 'filter', 0.5), dp_set_partition('parts', 'age', by => '1', since => '1', until => '1000', guard => false)")
     expect(tap, owner, "a charge on hundreds of cells reads them beside what the batch has added",
-           [cells("0.1", 700, 700), cells("0.1", 601, 900), cells("0.3", 700, 700), cells("0.1", 700, 701)],
-           ["committed 0.1", "committed 0.1", "committed 0.3", "denied 0"], {"parts": (0.5, 3, 1)})
+           [cells("0.1", 700, 700), cells("0.1", 601, 900), cells("0.28", 700, 700), cells("0.1", 700, 701)],
+           ["committed 0.1", "committed 0.1", "committed 0.28", "denied 0"], {"parts": (0.48, 3, 1)})
+    expect(tap, owner, "which counts, and not what their rows had before it",
+           [cells("0.005", 700, 700), cells("0.004", 601, 900), cells("0.001", 700, 700), cells("0.011", 700, 700)],
+           ["committed 0.005", "committed 0.004", "committed 0.001", "denied 0"], {"parts": (0.01, 3, 1)})
     expect(tap, owner, "an error takes back what its batch has added", [cells("0.2", 8, 9), charge("0.01", table="parts", kind="broken"), cells("0.3", 8, 8), cells("0.1", 8, 9)],
-           ["committed 0.2", "pending 0", "committed 0.3", "denied 0"], {"parts": (0, 2, 1)})
+           ["committed 0.2", "pending 0", "committed 0.3", "denied 0"], {"parts": (0.01, 2, 1)})
     expect(tap, owner, "cells that two charges share count both",
            [cells("0.2", 3, 5), cells("0.2", 4, 4), cells("0.2", 5, 6), cells("0.2", 4, 5), cells("0.2", 2, 3), cells("0.1", 4, 6)],
            ["committed 0.2", "committed 0.2", "committed 0.2", "denied 0", "committed 0.2", "committed 0.1"], {"parts": (0, 5, 1)})
