@@ -8,10 +8,6 @@ namespace dp::catalog {
 
 using border::Spi;
 
-Typed ArrayOf::made() const {
-    return {static_cast<Oid>(get_array_type(type)), makeArrayResult(elements, CurrentMemoryContext)};
-}
-
 // Orders rows by their keys; of two with one key the one that has moved comes first.
 static bool is_before(const BatchCells::CellRow &a, const BatchCells::CellRow &b) {
     const int order = strcmp(a.grantee, b.grantee);
@@ -24,10 +20,10 @@ static bool is_same(const BatchCells::CellRow &a, const BatchCells::CellRow &b) 
     return a.first == b.first && strcmp(a.grantee, b.grantee) == 0;
 }
 
-void BatchCells::reserve(int more) {
-    if (n + more <= capacity)
+void BatchCells::reserve_one() {
+    if (n < capacity)
         return;
-    capacity = 2 * (n + more) + 64;
+    capacity = 2 * capacity + 64;
     const Size size = sizeof(CellRow) * capacity;
     rows = static_cast<CellRow *>(rows == nullptr ? palloc(size) : repalloc(rows, size));
 }
@@ -40,7 +36,7 @@ void BatchCells::read(const Lookup &table, Datum id, const char *grantee, const 
             CellRow found = {grantee, 0, {}, false};
             columns("first", found.first);
             fields(columns, found.sums);
-            reserve(1);
+            reserve_one();
             rows[n++] = found;
         }
     std::sort(rows, rows + n, is_before);
@@ -49,7 +45,7 @@ void BatchCells::read(const Lookup &table, Datum id, const char *grantee, const 
 
 // Finds the row of a cell; makes it where there is none, with what the one before it has.
 int BatchCells::place_of(const char *grantee, int64 first) {
-    reserve(1);
+    reserve_one();
     CellRow made = {grantee, first, {}, true};
     CellRow *at = std::lower_bound(rows, rows + n, made, is_before);
     if (at == rows + n || !is_same(*at, made)) {
@@ -81,14 +77,19 @@ privacy::CellSums BatchCells::add(const char *grantee, const Touched &touched, i
 }
 
 namespace {
-// Collects sums, a column in each array.
-struct SumArrays {
-    ArrayOf columns[7];
+// Collects rows in arrays, one of each column: grantee, cell, and the sums.
+struct ColumnArrays {
+    static constexpr int n = 9;
+    ArrayBuildState *arrays[n];
     int column;
-    template <int Places> void operator()(const char *, privacy::Decimal<Places> sum) {
-        columns[column++].add(to_numeric(sum));
+    void add(Oid type, Datum value) {
+        arrays[column] = accumArrayResult(arrays[column], value, false, type, CurrentMemoryContext);
+        column = (column + 1) % n;
     }
-    void operator()(const char *, std::int64_t count) { columns[column++].add(Int64GetDatum(count)); }
+    template <int Places> void operator()(const char *, privacy::Decimal<Places> sum) {
+        add(NUMERICOID, to_numeric(sum));
+    }
+    void operator()(const char *, std::int64_t count) { add(INT8OID, Int64GetDatum(count)); }
 };
 } // namespace
 
@@ -98,26 +99,21 @@ INSERT INTO dp_rdr.odometer_cell SELECT $1, w.* FROM unnest($2::text[], $3::bigi
   $8::numeric[], $9::numeric[], $10::bigint[]) w
 ON CONFLICT (id, grantee, first) DO UPDATE SET epsilon = EXCLUDED.epsilon, delta = EXCLUDED.delta, epsilon_epoch = EXCLUDED.epsilon_epoch,
   delta_epoch = EXCLUDED.delta_epoch, rho = EXCLUDED.rho, pure = EXCLUDED.pure, rho_only = EXCLUDED.rho_only)sql");
-    ArrayOf grantee = ArrayOf::begin(TEXTOID), first = ArrayOf::begin(INT8OID);
-    SumArrays sums;
-    for (int i = 0; i < 7; i++)
-        sums.columns[i] = ArrayOf::begin(i < 6 ? NUMERICOID : INT8OID);
-    bool any = false;
-    for (CellRow *row = rows; row < rows + n; row++) {
-        if (!row->moved)
-            continue;
-        grantee.add(CStringGetTextDatum(row->grantee));
-        first.add(Int64GetDatum(row->first));
-        sums.column = 0;
-        fields(sums, row->sums);
-        row->moved = false;
-        any = true;
-    }
-    if (!any)
+    ColumnArrays columns = {};
+    for (CellRow *row = rows; row < rows + n; row++)
+        if (row->moved) {
+            columns.add(TEXTOID, CStringGetTextDatum(row->grantee));
+            columns.add(INT8OID, Int64GetDatum(row->first));
+            fields(columns, row->sums);
+            row->moved = false;
+        }
+    if (columns.arrays[0] == nullptr)
         return;
-    Parameters parameters = Parameters::of(Uuid{id}, grantee.made(), first.made());
-    for (const ArrayOf &column : sums.columns)
-        parameters.add(column.made());
+    Parameters parameters = Parameters::of(Uuid{id});
+    for (ArrayBuildState *array : columns.arrays) {
+        const Oid type = get_array_type(array->element_type);
+        parameters.add(type, makeArrayResult(array, CurrentMemoryContext)); // which ends it
+    }
     (void)run(spi, statement, parameters);
 }
 

@@ -9,15 +9,6 @@
 
 namespace dp::catalog {
 
-// Collects elements of an array.
-struct ArrayOf {
-    Oid type;
-    ArrayBuildState *elements;
-    static ArrayOf begin(Oid type) { return {type, initArrayResult(type, CurrentMemoryContext, false)}; }
-    void add(Datum value) { (void)accumArrayResult(elements, value, false, type, CurrentMemoryContext); }
-    Typed made() const;
-};
-
 // Holds some rows of dp_rdr.odometer_cell of one domain: of each stretch that was read the one at its beginning or before it, and all up to the
 // first cell behind it. Lives as long as the transaction, so what is not committed is forgotten with it.
 struct BatchCells {
@@ -43,7 +34,7 @@ struct BatchCells {
     void leave(const border::Spi &spi, const char *id);
 
   private:
-    void reserve(int more);
+    void reserve_one();
     int place_of(const char *grantee, int64 first);
 };
 

@@ -35,7 +35,7 @@ struct Lookup {
     List *rows(Datum first, Oid second = InvalidOid) const;
     List *rows(Datum first, const char *second) const;
     List *rows(Datum first, Oid second, Datum third) const; // a bytea
-    // Those with numbers from the last one at or below `first` on, up to `last`; they descend.
+    // Finds rows by number, from `last` down to the first one that is not above `first`.
     List *rows_between(Datum uuid, const char *second, int64 first, int64 last) const;
     // The rows with this uuid in a column, by an index on it.
     List *rows_with(const char *column, Datum uuid, const char *index) const;
