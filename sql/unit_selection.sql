@@ -139,6 +139,16 @@ EXCEPTION WHEN OTHERS THEN
 END $$;
 SELECT q, us_refusal(format('CALL dp_find_and_release_epsilon(%L, 0.01)', q)) FROM unnest(ARRAY['SELECT avg(amount) FROM us_visits_dp', 'SELECT max(amount) FROM us_visits_dp',
     'SELECT count(DISTINCT kind) FROM us_visits_dp', 'SELECT stddev(amount) FROM us_visits_dp']) q;
+-- A statement that is one question, however it is written, is cut as dp_find_epsilon and a role with tau_var cut it. Every candidate passes.
+SELECT q, us_refusal(format('CALL dp_find_and_release_epsilon(%L, 0.25, candidates => ''{1}'')', q)) FROM unnest(ARRAY[
+    'SELECT count(*) FROM (SELECT pid FROM us_visits_dp EXCEPT SELECT pid FROM us_cards_dp) u',
+    'SELECT count(*) FROM (SELECT pid FROM us_visits_dp INTERSECT SELECT pid FROM us_cards_dp) u',
+    'SELECT count(*) FROM (SELECT pid FROM us_visits_dp UNION SELECT pid FROM us_cards_dp) u',
+    'SELECT count(*) FROM us_cards_dp WHERE pid NOT IN (SELECT pid FROM us_visits_dp WHERE pid IS NOT NULL)',
+    'SELECT count(*) FROM us_cards_dp WHERE pid IN (SELECT pid FROM us_visits_dp GROUP BY pid HAVING count(*) > 1)',
+    'SELECT count(*) FROM us_visits_dp WHERE kind IN (VALUES (1), (2))',
+    'SELECT ward, count(*) FROM us_visits_dp GROUP BY ward HAVING count(*) > 5',
+    'SELECT (SELECT count(*) FROM us_visits_dp) - (SELECT count(*) FROM us_cards_dp)']) q;
 DROP VIEW us_everybody;
 DROP TABLE us_question, us_selected, us_asked;
 DROP FUNCTION us_expected, us_refusal;

@@ -22,20 +22,6 @@ enum FindAndReleaseArgument {
 };
 } // namespace
 
-// Said beside the refusal of a query that has no such form (formulas.md 3.3, condition).
-static void explain_refusal(void *) {
-    errcontext("epsilon can be selected for count and sum: elsewhere the sensitivity of one record depends on the "
-               "others");
-}
-
-static rows::Question *question_of(const char *text, privacy::Mechanism mechanism) {
-    ErrorContextCallback callback = {error_context_stack, explain_refusal, nullptr};
-    error_context_stack = &callback;
-    rows::Question *question = controllers_question(text, mechanism);
-    error_context_stack = callback.previous;
-    return question;
-}
-
 DP_CALL(dp_find_and_release_epsilon) {
     require(fcinfo, arg_query, "query");
     require(fcinfo, arg_tau_var, "tau_var");
@@ -51,8 +37,8 @@ DP_CALL(dp_find_and_release_epsilon) {
         terms.delta = catalog::checked_delta(PG_GETARG_DATUM(arg_delta), "delta");
     terms.candidates = catalog::candidates_from_array(array_argument(fcinfo, arg_candidates));
     catalog::check_can_charge();
-    rows::Question *question = question_of(text_argument(fcinfo, arg_query), terms.mechanism);
-    release::Answer answer = release::answer(question, terms);
+    const Statement statement = cut_statement(text_argument(fcinfo, arg_query));
+    release::Answer answer = release::answer(leaf_question(statement, terms.mechanism, 0), terms);
     return epsilon_and_answer(fcinfo, &answer);
 }
 
