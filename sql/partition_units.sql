@@ -68,6 +68,18 @@ SELECT q, cu_asked(q) FROM unnest(ARRAY[
     $$count(*) FROM (SELECT month, cost, lag(cost) OVER (PARTITION BY pid, month ORDER BY id) b FROM cu_visits_dp) u WHERE month = '2024-03-01' AND cost > b$$,
     $$count(*) FROM (SELECT lag(month) OVER (PARTITION BY pid, month ORDER BY id) b FROM cu_visits_dp) u WHERE b = '2024-03-01'$$,
     $$count(*) FROM (SELECT month, count(*) OVER (PARTITION BY month, pid) n FROM cu_visits_dp WHERE cost > 3) u WHERE month >= '2024-04-01' AND n > 1$$,
+    -- each SELECT of a union has its own cells, and those that what stands above leaves
+    $$count(*) FROM (SELECT pid, month, cost FROM cu_visits_dp WHERE month = '2024-03-01' UNION ALL SELECT pid, month, cost FROM cu_visits_dp WHERE month = '2024-05-01') u$$,
+    $$count(*) FROM (SELECT pid, month, cost FROM cu_visits_dp UNION ALL SELECT who, since, 1 FROM cu_notes_dp) u WHERE month = '2024-03-01' AND cost > 3$$,
+    $$count(*) FROM (SELECT pid, month, cost FROM cu_visits_dp WHERE month >= '2024-04-01' UNION ALL SELECT who, since, 1 FROM cu_notes_dp WHERE since > '2024-04-01') u WHERE month <= '2024-04-01'$$,
+    $$count(*) FROM (SELECT month AS a, pid, month FROM cu_visits_dp UNION ALL SELECT date '2024-03-01', who, since FROM cu_notes_dp WHERE since = '2024-05-01') u WHERE a = '2024-03-01'$$,
+    $$count(*) FROM (SELECT pid, month, cost FROM cu_visits_dp WHERE month = '2024-03-01' UNION SELECT pid, month, cost FROM cu_visits_dp WHERE month = '2024-05-01') u$$,
+    $$count(*) FROM (SELECT pid, month FROM cu_visits_dp WHERE cost > 3 INTERSECT SELECT who, since FROM cu_notes_dp) u WHERE month = '2024-03-01'$$,
+    $$count(*) FROM (SELECT pid, month FROM cu_visits_dp WHERE month = '2024-03-01' EXCEPT SELECT who, since FROM cu_notes_dp WHERE since = '2024-05-01') u$$,
+    $$count(*) FROM (SELECT pid, month, count(*) n FROM cu_visits_dp WHERE month = '2024-03-01' GROUP BY pid, month UNION ALL SELECT who, since, 1 FROM cu_notes_dp WHERE since = '2024-05-01') u WHERE n > 3$$,
+    $$count(*) FROM (SELECT pid, month, count(*) n FROM (SELECT pid, month FROM cu_visits_dp UNION ALL SELECT who, since FROM cu_notes_dp) s GROUP BY pid, month) u WHERE month = '2024-03-01' AND n > 4$$,
+    $$count(*) FROM (SELECT v.pid, v.month FROM cu_visits_dp v JOIN cu_samples_dp s ON s.visit = v.id WHERE v.month = '2024-03-01' UNION ALL SELECT pid, month FROM cu_visits_dp WHERE month < '2024-02-01') u$$,
+    $$count(*) FILTER (WHERE month = '2024-03-01') FROM (SELECT pid, month FROM cu_visits_dp UNION ALL SELECT who, since FROM cu_notes_dp) u$$,
     -- FILTER of all aggregates
     $$count(*) FILTER (WHERE month = '2024-03-01') FROM cu_visits_dp$$,
     $$a + b FROM (SELECT count(*) FILTER (WHERE month = '2024-03-01') a, count(*) FILTER (WHERE month = '2024-05-01') b FROM cu_visits_dp) o$$,

@@ -198,12 +198,10 @@ void resolve_at(int64 begun) {
     begun_at_charge = begun;
 }
 
-static Cells cells_of(const Partition &partition, List *columns) {
+static Cells cells_of(const Partition &partition) {
     constexpr int64 most = 100000;
     Cells cells = {};
     cells.partition = &partition;
-    cells.column = linitial_node(Var, columns);
-    cells.same = columns;
     const int64 begun = begun_at_charge != 0 ? begun_at_charge : catalog::last_cell(partition, catalog::today());
     const int64 n = begun - partition.others() + 1;
     if (n > most)
@@ -214,72 +212,112 @@ static Cells cells_of(const Partition &partition, List *columns) {
     return cells;
 }
 
-// Where one sub-SELECT with rows of units is all that is read, its tables show the cell.
-static Question *read_below(Question *question) {
-    while (question->nsources == 1 && question->sources[0].people != nullptr)
-        question = question->sources[0].people;
-    return question;
+static void look_by(Cells *cells, List *columns) {
+    cells->column = linitial_node(Var, columns);
+    cells->same = columns;
 }
+
+// ---- what is read below --------------------------------------------------------------------------------------------
+
+namespace {
+// A part of a question: reads tables, which show the cell.
+struct Part {
+    Question *question;
+    List *columns;    // Var *: as columns_of() gives them
+    List *conditions; // Node *: over its tables; rows of which one is not true matter to no answer
+};
+} // namespace
 
 // Puts in the place of a column of the sub-SELECT what it is there. context: the question of the sub-SELECT.
 static Node *below_columns(Node *node, void *context) {
     const auto *people = static_cast<const Question *>(context);
     if (node == nullptr || !IsA(node, Var))
         return node == nullptr ? nullptr : border::mutate_expression(node, below_columns, context);
-    const int number = castNode(Var, node)->varattno;
-    return number >= 1 && number <= list_length(people->folded)
-               ? another(static_cast<Node *>(list_nth(people->folded, number - 1)))
-               : node;
+    return another(static_cast<Node *>(list_nth(people->folded, castNode(Var, node)->varattno - 1)));
 }
 
-static bool has_counts(Node *node) {
-    for (auto *column : border::each<const Var>(pull_var_clause(node, 0)))
-        if (column->varno == query::unit_varno)
-            return true;
-    return false;
+// Whether it reads columns of the sub-SELECT alone, and not what is computed of a unit, or what only links.
+static bool shows(const Question *people, Node *condition) {
+    for (auto *column : border::each<const Var>(pull_var_clause(condition, 0)))
+        if (column->varno == query::unit_varno || column->varattno < 1 || column->varattno > list_length(people->folded))
+            return false;
+    return true;
 }
 
-// Lists the conditions that say something of the rows below, those of the sub-SELECT and those above it on what it groups by.
-static List *conditions_below(const Narrowed *narrowed, const Question *question, const Question *below) {
-    List *conditions = list_copy(below->ranges->narrowed->conjuncts);
-    if (question->sources[0].people != below)
-        return conditions;
-    for (auto *one : border::each<Node>(narrowed->conjuncts)) {
-        Node *condition = below_columns(another(one), const_cast<Question *>(below));
-        if (!has_counts(condition))
-            conditions = lappend(conditions, condition);
-    }
+// Lists the conditions on the rows that a sub-SELECT reads: its own, and those above it on what it shows.
+static List *conditions_below(const List *above, const Question *people) {
+    List *conditions = list_copy(people->ranges->narrowed->conjuncts);
+    for (auto *one : border::each<Node>(above))
+        if (shows(people, one))
+            conditions = lappend(conditions, below_columns(another(one), const_cast<Question *>(people)));
     return conditions;
 }
 
-static Bitmapset *find_cells(const Narrowed *narrowed, const Question *question, const List *folded, Cells *cells) {
-    const Question *below = read_below(const_cast<Question *>(question));
-    return pinned_as(question->settings->owner, [&] {
-        if (below != question)
-            return cells_where_all(cells, conditions_below(narrowed, question, below));
-        Bitmapset *found = cells_where_all(cells, narrowed->conjuncts);
-        found = bms_int_members(found, cells_of_keys(cells, question, folded));
-        return bms_int_members(found, cells_of_filters(cells, question));
-    });
+// Adds the parts (Part *) that a question reads: itself, or what stands below its one sub-SELECT, or below each SELECT of UNION ALL.
+// conditions: over its sources.
+static List *add_parts(Question *question, List *conditions, List *parts) {
+    check_stack_depth();
+    if (!has_branches(question) && (question->nsources > 1 || question->sources[0].people == nullptr)) {
+        auto *part = zeroed<Part>();
+        part->question = question;
+        part->columns = columns_of(question, *question->settings->partition);
+        part->conditions = conditions;
+        return lappend(parts, part);
+    }
+    for (int i = 0; i < question->nsources; i++) {
+        Question *people = question->sources[i].people;
+        parts = add_parts(people, conditions_below(conditions, people), parts);
+    }
+    return parts;
+}
+
+// Returns the parts of a question with a partition; NIL: the tables of some part do not show the cell.
+static List *parts_of(const Question *question, List *conditions) {
+    List *parts = add_parts(const_cast<Question *>(question), conditions, NIL);
+    ListCell *cell;
+    foreach (cell, parts)
+        if (static_cast<const Part *>(lfirst(cell))->columns == NIL)
+            return NIL;
+    return parts;
+}
+
+static Bitmapset *find_cells(const Question *question, const List *folded, const List *parts, Cells *cells) {
+    Bitmapset *found = nullptr;
+    ListCell *cell;
+    foreach (cell, parts) {
+        const auto *part = static_cast<const Part *>(lfirst(cell));
+        look_by(cells, part->columns);
+        Bitmapset *of_part = cells_where_all(cells, part->conditions);
+        if (part->question == question) {
+            of_part = bms_int_members(of_part, cells_of_keys(cells, question, folded));
+            of_part = bms_int_members(of_part, cells_of_filters(cells, question));
+        }
+        found = bms_join(found, of_part);
+    }
+    return found;
 }
 
 // Whether some view has the column under the name that denials tell.
-static bool is_shown(const Question *question, const Cells &cells) {
-    for (auto *column : border::each<const Var>(cells.same)) {
-        const Source *source = source_at(question, static_cast<int>(column->varno));
-        const AttrNumber shown =
-            source == nullptr ? InvalidAttrNumber : get_attnum(source->source->relation, cells.partition->column);
-        if (shown != InvalidAttrNumber && source->map[shown] == column->varattno)
-            return true;
+static bool is_shown(const List *parts, const Partition &partition) {
+    ListCell *cell;
+    foreach (cell, parts) {
+        const auto *part = static_cast<const Part *>(lfirst(cell));
+        for (auto *column : border::each<const Var>(part->columns)) {
+            const Source *source = source_at(part->question, static_cast<int>(column->varno));
+            const AttrNumber shown =
+                source == nullptr ? InvalidAttrNumber : get_attnum(source->source->relation, partition.column);
+            if (shown != InvalidAttrNumber && source->map[shown] == column->varattno)
+                return true;
+        }
     }
     return false;
 }
 
-static Node *make_condition(const Question *question, const Cells &cells, const catalog::Touched &touched) {
-    const auto varno = static_cast<int>(cells.column->varno);
-    const Oid relation = relation_at(question, varno);
-    const char *text =
-        catalog::condition_on(*cells.partition, touched, get_attname(relation, cells.column->varattno, false));
+static Node *make_condition(const Part &part, const Partition &partition, const catalog::Touched &touched) {
+    const auto *column = linitial_node(Var, part.columns);
+    const auto varno = static_cast<int>(column->varno);
+    const Oid relation = relation_at(part.question, varno);
+    const char *text = catalog::condition_on(partition, touched, get_attname(relation, column->varattno, false));
     if (text == nullptr)
         return nullptr;
     if (strlen(text) > query::max_text)
@@ -290,32 +328,45 @@ static Node *make_condition(const Question *question, const Cells &cells, const 
     return condition;
 }
 
+// Gives each part the condition on its rows, the same cells for all. False: they are too many to name in one of them, which reads nothing.
+static bool keep_parts(const List *parts, const Partition &partition, const catalog::Touched &touched) {
+    bool named = true;
+    ListCell *cell;
+    foreach (cell, parts) {
+        const auto *part = static_cast<const Part *>(lfirst(cell));
+        Node *condition = make_condition(*part, partition, touched);
+        part->question->in_touched = condition;
+        named = named && (condition == nullptr || !IsA(condition, Const));
+    }
+    return named;
+}
+
+static void read_all(Question *question) {
+    question->in_touched = nullptr;
+    for (int i = 0; i < question->nsources; i++)
+        if (question->sources[i].people != nullptr)
+            read_all(question->sources[i].people);
+}
+
 void keep_to_cells(const catalog::Touched *touched, Question *question) {
-    Question *below = read_below(question);
-    Cells cells = {};
-    cells.partition = question->settings->partition;
-    cells.same = touched == nullptr ? NIL : columns_of(below, *cells.partition);
-    below->in_touched = nullptr;
-    if (cells.same == NIL)
-        return;
-    cells.column = linitial_node(Var, cells.same);
-    Node *condition = make_condition(below, cells, *touched);
-    below->in_touched = condition != nullptr && IsA(condition, Const) ? nullptr : condition;
+    read_all(question);
+    if (touched != nullptr && !keep_parts(parts_of(question, NIL), *question->settings->partition, *touched))
+        read_all(question);
 }
 
 void check_cells(const Question *question) {
     if (question->touched != nullptr)
-        (void)columns_of(read_below(const_cast<Question *>(question)), *question->settings->partition);
+        (void)parts_of(question, NIL);
 }
 
 void find_touched(const Narrowed *narrowed, const List *folded, Question *question) {
     const Partition *partition = question->settings->partition;
-    Question *below = read_below(question);
-    List *columns = partition == nullptr ? NIL : columns_of(below, *partition);
-    if (columns == NIL) // of a partition: whom it reads nobody can tell, so it is charged to all cells and those to come
+    const List *parts = partition == nullptr ? NIL : parts_of(question, narrowed->conjuncts);
+    if (parts == NIL) // of a partition: whom it reads nobody can tell, so it is charged to all cells and those to come
         return;
-    Cells cells = cells_of(*partition, columns);
-    Bitmapset *found = find_cells(narrowed, question, folded, &cells);
+    Cells cells = cells_of(*partition);
+    Bitmapset *found =
+        pinned_as(question->settings->owner, [&] { return find_cells(question, folded, parts, &cells); });
     if (bms_is_empty(found))
         refuse_value("the conditions exclude every cell that has begun: nothing private would be answered",
                      psprintf("%s has a partition by %s.", catalog::qualified_name(partition->relation),
@@ -323,14 +374,12 @@ void find_touched(const Narrowed *narrowed, const List *folded, Question *questi
     if (partition->values != nullptr && bms_num_members(found) + 1 == cells.n && !bms_is_member(0, found))
         found = cells.all(); // to all is one charge, and to each of them many
     catalog::Touched *touched = ranges_of(cells, found);
-    Node *condition = make_condition(below, cells, *touched);
-    if (condition != nullptr && IsA(condition, Const)) {
+    if (!keep_parts(parts, *partition, *touched)) {
         touched = ranges_of(cells, cells.all());
-        condition = make_condition(below, cells, *touched);
+        (void)keep_parts(parts, *partition, *touched);
     }
-    touched->shown = is_shown(below, cells);
+    touched->shown = is_shown(parts, *partition);
     question->touched = touched;
-    below->in_touched = condition;
 }
 
 } // namespace dp::rows
