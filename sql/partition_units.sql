@@ -99,7 +99,8 @@ INSERT INTO cu_visits SELECT 1000 + i, 100 + i, (now() + interval '3 months')::d
 INSERT INTO cu_samples SELECT 1000 + i, 1 FROM generate_series(1, 40) i;
 SELECT q, cu_is_near(q, n) FROM (VALUES ('count(*) FROM cu_visits_dp', 400), ('count(*) FROM (SELECT pid, month, count(*) n FROM cu_visits_dp GROUP BY pid, month) u', 100),
     ('count(*) FROM cu_samples_dp', 800), ('count(*) FROM cu_samples_dp s JOIN cu_visits_dp v ON s.visit = v.id', 800),
-    ('sum(n) FROM (SELECT cost, count(*) n FROM cu_visits_dp GROUP BY cost) g', 160)) v (q, n);
+    ('sum(n) FROM (SELECT cost, count(*) n FROM cu_visits_dp GROUP BY cost) g', 160),
+    ('count(*) FROM (SELECT who, since FROM cu_notes_dp UNION ALL SELECT pid, month FROM cu_visits_dp) u', 500)) v (q, n);
 -- Each of several groupings has its own cells. Groups that are shown leave the others out.
 SET client_min_messages = warning;
 SET SESSION AUTHORIZATION regress_controller;

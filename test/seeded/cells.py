@@ -90,6 +90,12 @@ SOURCES = {  # FROM, and where v, x and d are
 # Whether a unit has some row elsewhere: of the joined domain, and of its own.
 EXISTING = {"visits": ("EXISTS (SELECT FROM notes_dp s WHERE s.pid = t.pid AND s.month = t.month AND s.v > {})",),
             "people": ("EXISTS (SELECT FROM bills_dp s WHERE s.pid = t.pid AND s.v > {})", "t.pid IN (SELECT person FROM stays_dp WHERE v > {})")}
+# What may stand below a condition on pid, month (or ward), v, x, d and note: operands that show the cell, and one that does not.
+OPERANDS = {"visits": ("SELECT pid, month, v, x, d, note FROM visits_dp", "SELECT pid, month, v, x, d, note FROM notes_dp",
+                       "SELECT o.pid, o.month, t.v, t.x, t.d, t.note FROM samples_dp t JOIN visits_dp o ON o.id = t.visit"),
+            "people": ("SELECT pid, ward, v, x, d, note FROM people_dp", "SELECT o.pid, o.ward, t.v, t.x, t.d, t.note FROM stays_dp t JOIN people_dp o ON o.pid = t.person",
+                       "SELECT o.pid, o.ward, t.v, t.x, t.d, t.note FROM bills_dp t JOIN people_dp o ON o.pid = t.pid",
+                       "SELECT pid, NULL::text AS ward, v, x, d, note FROM bills_dp")}
 COMMON = ("true", "v > 0", "note IS NOT NULL", "x BETWEEN 1 AND 5")
 OUTPUTS = ("count(*)", "sum(v), count(*)", "avg(x)", "count(DISTINCT d)", "percentile_disc(0.5) WITHIN GROUP (ORDER BY v)", "stddev(x)", "count(*) FILTER (WHERE v > 3), count(*)", "corr(v, x)")
 
@@ -168,10 +174,32 @@ def ask_of_units(rng, table):
     return table, policy, f"SELECT {key + ', ' if key else ''}{output} FROM {source} WHERE {condition}" + (f" GROUP BY {key} ORDER BY 1" if key else "")
 
 
+def ask_of_unions(rng, table):
+    """A question on rows of several SELECTs; each has a condition of its own, and there is one above them."""
+    month = "date_trunc('month', now() AT TIME ZONE 'UTC')::date"
+    name = "ward" if table == "people" else "month"
+    def condition():
+        chosen = rng.choice(CONDITIONS["wards" if table == "people" else "months"]).format(month)
+        return re.sub(r"(?<![.\w])years\b", "x", re.sub(r"(?<![.\w])at\b", name, chosen)) if rng.random() < 0.7 else rng.choice(COMMON)
+    parts = [f"SELECT * FROM ({rng.choice(OPERANDS[table])}) p WHERE {condition()}" for _ in range(rng.randint(2, 3))]
+    operation = rng.choice(("UNION ALL", "UNION ALL", "UNION", "INTERSECT", "EXCEPT"))
+    union = f" {operation} ".join(parts if operation.startswith("UNION") else parts[:2])
+    policy = rng.choice(("cells_laplace", "cells_found", "cells_gaussian"))
+    if rng.random() < 0.3:
+        return table, policy, f"SELECT count(*), sum(n) FROM (SELECT pid, {name}, count(*) n FROM ({union}) s GROUP BY pid, {name}) t WHERE ({condition_of_key(condition(), name)}) AND n > 1"
+    key, output = rng.choice(("", "", "d", "note")), rng.choice(("count(*)", "sum(v), count(*)", "avg(x)"))
+    return table, policy, f"SELECT {key + ', ' if key else ''}{output} FROM ({union}) t WHERE {condition()}" + (f" GROUP BY {key} ORDER BY 1" if key else "")
+
+
+def condition_of_key(condition, name):
+    """One that mentions no column but that of the cell."""
+    return "true" if re.search(r"\b(v|x|d|note)\b", condition) else condition
+
+
 def make_question(rng):
     table = rng.choice((*CONDITIONS, *SOURCES))
     if table in SOURCES:
-        return ask_of_units(rng, table)
+        return (ask_of_unions if rng.random() < 0.4 else ask_of_units)(rng, table)
     month = "(date_trunc('month', now() AT TIME ZONE 'UTC')" + (" AT TIME ZONE 'UTC')" if table == "months" else ")")
     conditions = [rng.choice(CONDITIONS[table]).format(month) if rng.random() < 0.8 else rng.choice(COMMON)]
     if rng.random() < 0.4:
