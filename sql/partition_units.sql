@@ -140,6 +140,17 @@ SELECT dp_set_odometer('cu_visits', epsilon_total => 3000), dp_set_partition('cu
 SET SESSION AUTHORIZATION regress_analyst;
 \set VERBOSITY default
 SELECT count(*) > 0 AS answered FROM cu_visits_dp WHERE month = '2024-03-01';
+-- What is told of a union, and of several sub-SELECTs that are joined: nothing says which cells these read.
+SELECT e.cells, e.accepted, r.* FROM unnest(ARRAY[
+    $$SELECT count(*) FROM (SELECT pid, month FROM cu_visits_dp WHERE month = '2024-03-01' UNION ALL SELECT pid, month FROM cu_visits_dp WHERE month = '2024-05-01') u$$,
+    $$SELECT count(*) FROM (SELECT pid, month, count(*) n FROM cu_visits_dp WHERE month = '2024-03-01' GROUP BY pid, month) a JOIN (SELECT pid, month, count(*) n FROM cu_visits_dp GROUP BY pid, month) b USING (pid, month)$$,
+    $$SELECT count(*) FROM cu_samples_dp$$]) WITH ORDINALITY q (q, n), dp_explain(q) e, dp_remaining(q) r ORDER BY n;
+SET SESSION AUTHORIZATION regress_controller;
+SELECT dp_set_odometer('cu_visits', epsilon_total => 1);
+SET SESSION AUTHORIZATION regress_analyst;
+SELECT count(*) > 0 AS answered FROM cu_visits_dp WHERE month = '2024-03-01';
+SELECT count(*) > 0 AS answered FROM (SELECT pid, month FROM cu_visits_dp WHERE month = '2024-03-01' UNION ALL SELECT who, since FROM cu_notes_dp WHERE since = '2024-03-01') u;
+SELECT count(*) > 0 AS answered FROM (SELECT pid, month, count(*) n FROM cu_visits_dp WHERE month = '2024-03-01' GROUP BY pid, month) a JOIN (SELECT pid, month, count(*) n FROM cu_visits_dp GROUP BY pid, month) b USING (pid, month);
 SET SESSION AUTHORIZATION regress_controller;
 SELECT dp_unset_partition('cu_visits');
 

@@ -120,6 +120,11 @@ void refuse_cells(const Charge &what, const DeniedCells &denied) {
                 text_of_denied(*partition, denied));
 }
 
+// Whether the tables do not show which cells are read, and a view has the column.
+static bool is_on_all_cells(const Charge &what) {
+    return what.touched != nullptr && what.touched->shown && what.touched->partition == 0;
+}
+
 [[noreturn]] void refuse_denied(const Charge &what, const Verdict &verdict) {
     const Reason &reason = verdict.reason;
     refuse_cells(what, verdict.denied);
@@ -127,7 +132,9 @@ void refuse_cells(const Charge &what, const DeniedCells &denied) {
     const char *detail = what.grantee == nullptr ? explain_denial(what, reason) : nullptr;
     if (detail == nullptr)
         refuse_with(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED, "query denied",
-                    "dp_explain() tells what a query would cost now, and whether it would be answered.");
+                    "dp_explain() tells what a query would cost now, and whether it would be answered.",
+                    is_on_all_cells(what) ? "Its tables do not show which cells it reads: it is charged to all, and to those to come."
+                                          : nullptr);
     const bool total = reason.denial == privacy::Denial::epsilon_total ||
                        reason.denial == privacy::Denial::delta_total || reason.lifetime;
     refuse_with(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED, "query denied",

@@ -215,8 +215,9 @@ const char *condition_on(const Partition &partition, const Touched &touched, con
 }
 
 const char *name_of_touched(const Partition &partition, const Touched &touched) {
-    if (touched.is_all())
-        return partition.period ? "all so far" : "all";
+    const char *all = partition.period ? "all so far" : "all";
+    if (touched.partition == 0 || touched.is_all())
+        return touched.partition == 0 ? psprintf("%s, and those to come", all) : all;
     StringInfo names = makeStringInfo();
     for (int i = 0; i < touched.n && i < 3; i++)
         appendStringInfo(names, "%s%s", i == 0 ? "" : ", ",

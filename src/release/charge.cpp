@@ -1,6 +1,7 @@
 #include "release/charge.hpp"
 
 #include "release/charge_parameters.hpp"
+#include "rows/touched.hpp"
 #include "rows/unit_checks.hpp"
 
 namespace dp::release {
@@ -80,7 +81,7 @@ catalog::Charge charge_for(const rows::Question *question, const Terms &terms, c
     split_delta(question, terms, &charge);
     charge.measures = question->measures;
     charge.thresholded = question->thresholded;
-    charge.touched = is_public(terms) ? question->touched : nullptr; // nothing rests on the conditional account
+    charge.touched = is_public(terms) ? rows::charged_cells(question) : nullptr; // nothing rests on the conditional account
     charge.parameters = describe_charge(question, terms);
     return charge;
 }

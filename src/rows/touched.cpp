@@ -212,11 +212,6 @@ static Cells cells_of(const Partition &partition) {
     return cells;
 }
 
-static void look_by(Cells *cells, List *columns) {
-    cells->column = linitial_node(Var, columns);
-    cells->same = columns;
-}
-
 // ---- what is read below --------------------------------------------------------------------------------------------
 
 namespace {
@@ -286,7 +281,8 @@ static Bitmapset *find_cells(const Question *question, const List *folded, const
     ListCell *cell;
     foreach (cell, parts) {
         const auto *part = static_cast<const Part *>(lfirst(cell));
-        look_by(cells, part->columns);
+        cells->column = linitial_node(Var, part->columns);
+        cells->same = part->columns;
         Bitmapset *of_part = cells_where_all(cells, part->conditions);
         if (part->question == question) {
             of_part = bms_int_members(of_part, cells_of_keys(cells, question, folded));
@@ -297,18 +293,26 @@ static Bitmapset *find_cells(const Question *question, const List *folded, const
     return found;
 }
 
-// Whether some view has the column under the name that denials tell.
-static bool is_shown(const List *parts, const Partition &partition) {
-    ListCell *cell;
-    foreach (cell, parts) {
-        const auto *part = static_cast<const Part *>(lfirst(cell));
-        for (auto *column : border::each<const Var>(part->columns)) {
-            const Source *source = source_at(part->question, static_cast<int>(column->varno));
-            const AttrNumber shown =
-                source == nullptr ? InvalidAttrNumber : get_attnum(source->source->relation, partition.column);
-            if (shown != InvalidAttrNumber && source->map[shown] == column->varattno)
-                return true;
-        }
+// The column of a table that shows the cell of its rows; 0: none does.
+static AttrNumber column_with_cell(const Source &source, const Partition &partition) {
+    if (partition.place == 0)
+        return source.relation == partition.relation ? get_attnum(source.relation, partition.column) : InvalidAttrNumber;
+    const catalog::UnitPath *unit = source.settings->unit;
+    return unit != nullptr && unit->direct ? unit->columns[partition.place - 1] : InvalidAttrNumber;
+}
+
+// Whether some view that is read has the column under the name that denials tell.
+static bool is_shown(const Question *question, const Partition &partition) {
+    for (int i = 0; i < question->nsources; i++) {
+        const Source &source = question->sources[i];
+        if (source.people != nullptr && is_shown(source.people, partition))
+            return true;
+        if (source.people != nullptr || source.settings == nullptr)
+            continue;
+        const AttrNumber shown = get_attnum(source.source->relation, partition.column);
+        if (shown != InvalidAttrNumber && source.map[shown] != InvalidAttrNumber &&
+            source.map[shown] == column_with_cell(source, partition))
+            return true;
     }
     return false;
 }
@@ -378,8 +382,17 @@ void find_touched(const Narrowed *narrowed, const List *folded, Question *questi
         touched = ranges_of(cells, cells.all());
         (void)keep_parts(parts, *partition, *touched);
     }
-    touched->shown = is_shown(parts, *partition);
+    touched->shown = is_shown(question, *partition);
     question->touched = touched;
+}
+
+const catalog::Touched *charged_cells(const Question *question) {
+    const Partition *partition = question->settings->partition;
+    if (question->touched != nullptr || partition == nullptr || question->groups_only)
+        return question->touched;
+    auto *all = zeroed<catalog::Touched>();
+    all->shown = is_shown(question, *partition);
+    return all;
 }
 
 } // namespace dp::rows

@@ -9,6 +9,9 @@ namespace dp::rows {
 // internal statements are to add. Does nothing without a partition, or where nothing tells the cell of a row. Errors: 55000 where its column is another one now; 0A000 for tables that other servers keep; 22023 where no cell is left.
 void find_touched(const Narrowed *narrowed, const List *folded, Question *question);
 
+// Returns the cells that a charge is added to: those that are touched, or, of partition 0, all and those to come; null: there is no partition.
+const catalog::Touched *charged_cells(const Question *question);
+
 // Sets the last cell that has begun for questions that are resolved from here on, as it was when one was charged; 0: the clock tells.
 void resolve_at(int64 begun);
 // Checks, with the tables locked, that the column still tells the cell of a row. 55000: a key or the column is gone.

@@ -1,6 +1,7 @@
 // dp_cells: what the cells of a partition have been charged.
 #include "catalog/cell_rows.hpp"
 #include "catalog/odometer.hpp"
+#include "rows/touched.hpp"
 #include "sql/explain_page.hpp"
 #include "sql/ledger_pages.hpp"
 #include "sql/result_rows.hpp"
@@ -111,10 +112,12 @@ SELECT min(p.n), max(p.n) FROM (
 GROUP BY p.island ORDER BY 1 LIMIT 4)sql";
 
 const char *poorest_cells(const rows::Question *question, const char *grantee, bool by_rho) {
-    const catalog::Touched *touched = question->touched;
+    const catalog::Touched *touched = rows::charged_cells(question);
     if (touched == nullptr || !touched->shown)
         return nullptr;
     const Partition &partition = *question->settings->partition;
+    if (touched->partition == 0)
+        return catalog::name_of_touched(partition, *touched);
     StringInfoData names;
     initStringInfo(&names);
     Visit visit = Visit::read();

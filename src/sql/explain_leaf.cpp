@@ -11,6 +11,7 @@
 #include "query/shown_names.hpp"
 #include "query/hints.hpp"
 #include "release/resolved.hpp"
+#include "rows/touched.hpp"
 #include "rows/unit_checks.hpp"
 #include "rows/narrowed.hpp"
 #include "sql/analyst.hpp"
@@ -218,8 +219,8 @@ void explain_leaf(Call *call, const List *earlier, const List *asked_before, con
     verdict->narrowed = rows::text_of_narrowed(question);
     verdict->rows_per_group = rows::is_spread(question) ? question->rows_per_group : 0;
     verdict->clipped = rows::clipping_text(question, terms.mechanism);
-    if (question->touched != nullptr && question->touched->shown)
-        verdict->cells = catalog::name_of_touched(*question->settings->partition, *question->touched);
+    if (const catalog::Touched *cells = rows::charged_cells(question); cells != nullptr && cells->shown)
+        verdict->cells = catalog::name_of_touched(*question->settings->partition, *cells);
     catalog::Reading reading = catalog::Reading::open();
     const catalog::Terms *now = catalog::read_terms(reading, question->settings->view, InvalidOid, InvalidOid);
     terms.bound = now == nullptr ? nullptr : &now->bound;
