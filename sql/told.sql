@@ -30,8 +30,11 @@ SET dp_rdr.noise = hide;
 SELECT town FROM (SELECT town, count(*) AS n FROM shop.guest_dp WHERE age > 20 GROUP BY town) t ORDER BY town;
 SELECT town FROM (SELECT town, count(*) AS n FROM shop.guest_dp WHERE age > 21 GROUP BY town) t ORDER BY town LIMIT 1;
 SELECT town FROM (SELECT town, count(*) AS n FROM shop.guest_dp WHERE age > 21 AND town <> 'ulm' GROUP BY town) t ORDER BY town;
--- Averages by the count that they are made with.
+-- Averages by the count that they are made with; deviations and correlations likewise.
 SELECT town FROM (SELECT town, avg(score) AS a FROM shop.guest_dp WHERE town IS NOT NULL GROUP BY town) t ORDER BY town;
+SELECT town FROM (SELECT town, stddev(score) AS s FROM shop.guest_dp WHERE town IS NOT NULL GROUP BY town) t ORDER BY town;
+SELECT town FROM (SELECT town, corr(score, 100 - score) AS r FROM shop.guest_dp WHERE town IS NOT NULL GROUP BY town) t ORDER BY town;
+SELECT town FROM (SELECT town, covar_pop(score, 100 - score) AS c FROM shop.guest_dp WHERE town IS NOT NULL GROUP BY town) t ORDER BY town;
 -- A total of all groups is a total of all groups.
 SELECT sum(n) > 5000 AS t, count(n) FROM (SELECT town, count(*) AS n FROM shop.guest_dp WHERE town IS NOT NULL GROUP BY town) t;
 -- HAVING comes after it; a row without a count or a sum stays.
@@ -115,6 +118,20 @@ SELECT noise > 32 AS t, numbers FROM dp_last_release();
 SELECT FROM (SELECT town, avg(score) AS a FROM shop.guest_dp WHERE age > 200 AND town IS NOT NULL GROUP BY town) t LIMIT 1;
 SELECT FROM (SELECT town, avg(score) AS a FROM shop.guest_dp WHERE age > 201 AND town IS NOT NULL GROUP BY town) t LIMIT 1;
 SELECT column_name, numbers, noise > 32 AS noise, rows_hidden FROM dp_last_release();
+-- So are variances, deviations and numbers of two columns of nobody, as rarely by chance not; of thousands of people none is, whatever its size.
+SELECT FROM (SELECT town, stddev(score) AS s, var_pop(score) AS v, covar_samp(score, 2 * score) AS c FROM shop.guest_dp WHERE age > 200 AND town IS NOT NULL GROUP BY town) t LIMIT 1;
+SELECT column_name, numbers, noise > 32 AS noise, coarse > 32 AS coarse FROM dp_last_release() WHERE column_name <> 'town';
+SELECT FROM (SELECT town, corr(score, 2 * score) AS r, regr_r2(score, 2 * score) AS r2, regr_slope(score, 2 * score) AS b, regr_intercept(score, 2 * score) AS a
+    FROM shop.guest_dp WHERE age > 200 AND town IS NOT NULL GROUP BY town) t LIMIT 1;
+SELECT column_name, numbers, noise > 32 AS noise, coarse > 32 AS coarse FROM dp_last_release() WHERE column_name <> 'town';
+SET ROLE regress_reader;
+SELECT FROM (SELECT stddev(score) AS s, var_pop(score) AS v, covar_samp(score, 2 * score) AS c, corr(score, 2 * score) AS r, regr_r2(score, 2 * score) AS r2,
+    regr_slope(score, 2 * score) AS b, regr_intercept(score, 2 * score + 1) AS a FROM shop.guest_dp) t;
+SELECT column_name, numbers, noise, coarse FROM dp_last_release();
+SET ROLE regress_noisy;
+\set VERBOSITY terse
+SELECT FROM (SELECT corr(score, 2 * score) AS r FROM shop.guest_dp WHERE age > 200 OR age < 0) t;
+\set VERBOSITY sqlstate
 -- Coarse: of 120 people each, error95 is 30. That half of them lie within it of 0, or four fifths by weight beyond 200, happens in fewer than 1
 -- of 1e30 runs. Averages of the smaller scores are right to more than 15 % of them.
 SELECT FROM (SELECT score / 2 AS pair, count(*) AS n FROM shop.guest_dp GROUP BY 1) t LIMIT 1;

@@ -289,6 +289,14 @@ JointSums joint_sums(MeasureKind kind, const int128 *noisy) {
     return sums;
 }
 
+double joint_count(const JointSums &sums) {
+    return sums_of(sums).count();
+}
+
+double joint_count_halfwidth(MeasureKind kind, const MeasureNoise &noise) {
+    return 4 * noise.halfwidth(0.05 / 4) / static_cast<double>(joint_one(kind));
+}
+
 double joint_number(Aggregate fn, const JointSums &noisy, const JointBounds &bounds) {
     if (!is_joint(fn))
         throw std::logic_error(not_joint);

@@ -40,6 +40,9 @@ struct JointSums {
     int128 y_spread = 0, x_spread = 0;
 };
 JointSums joint_sums(MeasureKind kind, const int128 *noisy);
+// Returns the noisy number of rows, and its half-width: four times that of one sum at a quarter of 0.05.
+double joint_count(const JointSums &sums);
+double joint_count_halfwidth(MeasureKind kind, const MeasureNoise &noise);
 
 // fn: is_joint. Without noise the number of the values, 0 where SQL has NULL: of no rows, of one in a sample, and where a variance is
 // 0 that is divided by. A correlation lies in [-1, 1], the rest is finite.

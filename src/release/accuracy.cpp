@@ -48,8 +48,10 @@ double printed_halfwidth(const rows::Question *question, int aggregate, double w
 // A whole number, as long as the exact one is.
 double count_halfwidth(const rows::Question *question, const privacy::ReleasePlan &plan, int aggregate) {
     const int j = question->measure_of[aggregate];
-    return privacy::part_halfwidth((*question->measures)[j].kind, privacy::Aggregate::count, plan.noise[j],
-                                   *question->bounds[j]) +
+    const privacy::MeasureKind kind = (*question->measures)[j].kind;
+    return (privacy::is_joint(kind) ? privacy::joint_count_halfwidth(kind, plan.noise[j])
+                                    : privacy::part_halfwidth(kind, privacy::Aggregate::count, plan.noise[j],
+                                                              *question->bounds[j])) +
            (is_in_parts(question, aggregate) ? 1 : 0);
 }
 

@@ -33,7 +33,7 @@ double rank_halfwidth(const rows::Question *question, const privacy::ReleasePlan
 // Says so; null for 0.
 const char *rank_text(double halfwidth);
 
-// Returns the half-width of the number of values that an average or a spread is made with. Core region.
+// Returns the half-width of the number of values that an average, a spread or a number of two columns is made with. Core region.
 double count_halfwidth(const rows::Question *question, const privacy::ReleasePlan &plan, int aggregate);
 
 // Of a measure that is no pair: a width in the aggregate's own unit as it is reported, behind its rounding.

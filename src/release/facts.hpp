@@ -34,12 +34,12 @@ struct Refinable {
     uint64 public_rows; // rows::hash_of_public_rows()
 };
 
-// Counts the numbers of an output, and those of them that tell nothing: a count or sum within error95 of 0, an average whose interval
-// is wider than half of its bounds. Coarse ones have a half-width of more than 15 % of them.
+// Counts the numbers of an output, and those of them that tell nothing: a count or sum within error95 of 0, another
+// number whose interval is wider than half of its range, or has 0 in it and is not short (formulas.md 4.7). Coarse ones have a half-width of more than 15 % of them.
 struct Seen {
     int64 numbers, noise, coarse;
     double largest;               // distance of a count or sum from 0
-    double weight, coarse_weight; // of all and of coarse ones: distances from 0; of an average 1
+    double weight, coarse_weight; // of all and of coarse ones: distances from 0; of what has an interval of its own 1
     double sum, squares;          // of counts and sums
 };
 

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <limits>
 
+#include "privacy/joint.hpp"
 #include "privacy/quantile.hpp"
 #include "privacy/triple.hpp"
 #include "privacy/widened.hpp"
@@ -23,7 +24,8 @@ struct Number {
     int exponent;   // of its last place
     double error95; // of a count or sum
     double shown;   // beyond which a row stays
-    double room;    // of an average: half of its bounds
+    privacy::Interval range; // that it can have, if it is judged by its own interval
+    bool is_judged_by_interval() const { return !std::isnan(range.lower); }
 };
 } // namespace
 
@@ -38,11 +40,13 @@ constexpr double level = 0.05;       // of all numbers of an answer together
 constexpr double coarse_part = 0.15; // of a number: beyond it a half-width decides nothing
 constexpr double coarse_share = 0.2; // of all, by weight: so much may be coarse
 
-// The number of a count or sum; of an average or a spread the count that it is made with.
+// The number of a count or sum; of what has an interval of its own the count that it is made with.
 static double number_of(const rows::Question *question, int aggregate, const privacy::int128 *noisy, int exponent) {
     const privacy::MeasureKind kind = (*question->measures)[question->measure_of[aggregate]].kind;
     if (kind == privacy::MeasureKind::count || kind == privacy::MeasureKind::sum)
         return std::ldexp(static_cast<double>(*noisy), exponent);
+    if (privacy::is_joint(kind))
+        return border::core([&] { return privacy::joint_count(privacy::joint_sums(kind, noisy)); });
     const privacy::PairRelease pair = released_pair(question, aggregate, noisy);
     return question->leaf->aggregates[aggregate].fn == privacy::Aggregate::sum ? pair.sum
                                                                                : static_cast<double>(pair.count);
@@ -97,20 +101,34 @@ static void tell_ranks(const rows::Question *question, const privacy::ReleasePla
             psprintf("coarse: the rank of min, max and percentiles is off by up to %s rows%s", about(worst), steps);
 }
 
+static privacy::Aggregate function_of(const rows::Question *question, int output) {
+    return question->leaf->aggregates[question->leaf->outputs[output].index].fn;
+}
+
+// Shares, and what else lies within -1 and 1 whatever the values are measured in.
+static bool is_share(const Judge *judge, int output) {
+    const privacy::Aggregate fn = function_of(judge->question, output);
+    const privacy::Interval &range = judge->numbers[output].range;
+    return range.lower >= -1 && range.upper <= 1 &&
+           (fn == privacy::Aggregate::avg || fn == privacy::Aggregate::corr || fn == privacy::Aggregate::regr_r2);
+}
+
 constexpr char closer_bounds[] = "; least(greatest(x, LOW), HIGH) bounds values closer";
 
 // A single number is noise below twice error95.
 static const char *noise_text(const Judge *judge, int output) {
     const Seen &seen = judge->facts->judged.seen[output];
-    const bool single = seen.numbers == 1, average = !std::isnan(judge->numbers[output].room);
+    const bool single = seen.numbers == 1, by_interval = judge->numbers[output].is_judged_by_interval();
     const double error95 = judge->facts->error95[output];
-    if (2 * seen.noise <= seen.numbers && !(single && !average && seen.largest < 2 * error95))
+    if (2 * seen.noise <= seen.numbers && !(single && !by_interval && seen.largest < 2 * error95))
         return nullptr;
     const char *name = label(judge->question, output);
-    if (average)
-        return psprintf("mostly noise: of " INT64_FORMAT " averages (%s) the intervals of " INT64_FORMAT
-                        " are wider than half of the bounds of the values, or do not tell them from 0%s",
-                        seen.numbers, name, seen.noise, closer_bounds);
+    const bool average = function_of(judge->question, output) == privacy::Aggregate::avg;
+    if (by_interval)
+        return psprintf("mostly noise: of " INT64_FORMAT " %s (%s) the intervals of " INT64_FORMAT
+                        " are wider than half of the %s, or do not tell them from 0%s",
+                        seen.numbers, average ? "averages" : "numbers", name, seen.noise,
+                        average ? "bounds of the values" : "range that they can have", closer_bounds);
     if (single)
         return psprintf("mostly noise: the number %s lies within twice its error95 (%s) of 0", name, about(error95));
     const double median = std::log(2.0) / static_cast<double>(seen.numbers);
@@ -127,9 +145,10 @@ static const char *coarse_text(const Judge *judge, int output) {
         return nullptr;
     const char *name = label(judge->question, output);
     const double error95 = judge->facts->error95[output];
-    if (!std::isnan(judge->numbers[output].room))
-        return psprintf("coarse: of the averages (%s) " INT64_FORMAT " are right to no more than 15 %% of themselves%s",
-                        name, seen.coarse, judge->numbers[output].room > 1 ? closer_bounds : "");
+    if (judge->numbers[output].is_judged_by_interval())
+        return psprintf("coarse: of the %s (%s) " INT64_FORMAT " are right to no more than 15 %% of themselves%s",
+                        function_of(judge->question, output) == privacy::Aggregate::avg ? "averages" : "numbers", name,
+                        seen.coarse, is_share(judge, output) ? "" : closer_bounds);
     if (seen.coarse == 1 && seen.coarse_weight == seen.weight)
         return psprintf("coarse: error95 (%s) is %.0f %% of the number %s", about(error95),
                         100 * error95 / seen.coarse_weight, name);
@@ -139,26 +158,43 @@ static const char *coarse_text(const Judge *judge, int output) {
 
 // ---- what is known before the first row ----------------------------------------------------------------------------
 
+// Returns the range of what has an interval of its own: of all values, and for a slope or an intercept one that it seldom leaves. It
+// follows from bounds alone. NaN: of others.
+static privacy::Interval range_of(const rows::Question *question, int aggregate) {
+    const double none = std::numeric_limits<double>::quiet_NaN();
+    const privacy::Aggregate fn = question->leaf->aggregates[aggregate].fn;
+    const int j = question->measure_of[aggregate];
+    if (fn == privacy::Aggregate::avg || fn == privacy::Aggregate::regr_intercept)
+        return {question->bounds[j]->low, question->bounds[j]->high};
+    if (fn == privacy::Aggregate::regr_r2)
+        return {0, 1};
+    if (privacy::is_spread(fn))
+        return {0, privacy::spread_unit(fn, *question->bounds[j])};
+    if (!privacy::is_joint(fn))
+        return {none, none};
+    const privacy::Aggregate of_all = fn == privacy::Aggregate::covar_samp ? privacy::Aggregate::covar_pop : fn;
+    const double unit = border::core(
+        [&] { return privacy::joint_unit(of_all, {*question->bounds[j], *question->second_bounds[j]}); });
+    return {-unit, unit};
+}
+
 static Number describe(const rows::Question *question, const privacy::ReleasePlan *plan, bool means,
                        const Facts &facts, int output) {
     const double none = std::numeric_limits<double>::quiet_NaN();
-    Number number = {0, 0, none, none, none};
+    Number number = {0, 0, none, none, {none, none}};
     const query::Output &column = question->leaf->outputs[output];
     if (column.is_key || column.part != query::Part::value)
         return number;
     const int j = question->measure_of[column.index];
     const privacy::Measure &measure = (*question->measures)[j];
     number.first = rows::first_coordinate_of(question, j);
-    const privacy::Aggregate fn = question->leaf->aggregates[column.index].fn;
-    const bool paired = measure.kind == privacy::MeasureKind::pair || measure.kind == privacy::MeasureKind::triple;
     if (!measure.has_parts() && measure.kind != privacy::MeasureKind::quantile)
         number.exponent =
             privacy::unit_exponent(measure, question->bounds[j]) - (means ? mean_bits(question, j) : 0);
     number.error95 = number.shown = facts.error95[output];
-    if (paired && std::isnan(number.error95) && plan != nullptr)
+    if (measure.has_parts() && std::isnan(number.error95) && plan != nullptr)
         number.shown = border::core([&] { return count_halfwidth(question, *plan, column.index); });
-    if (fn == privacy::Aggregate::avg)
-        number.room = (question->bounds[j]->high - question->bounds[j]->low) / 2;
+    number.range = range_of(question, column.index);
     return number;
 }
 
@@ -241,23 +277,21 @@ bool shows_row(Judge *judge, const privacy::int128 *noisy) {
     return !hidden;
 }
 
-// An interval with 0 in it is noise unless it is short beside the bounds. Shares, and what else lies within -1 and 1, are as good as they
-// are right to 0.05; where the interval has 0 in it, to 0.01.
-void note_average(Judge *judge, int output, double width, const privacy::int128 *noisy) {
-    if (judge == nullptr || std::isnan(judge->numbers[output].room))
+// An interval with 0 in it is noise unless it is short beside the range. Shares are as good as they are right to 0.05; where the interval
+// has 0 in it, to 0.01.
+void note_interval(Judge *judge, int output, double number, const privacy::Interval &interval) {
+    if (judge == nullptr || !judge->numbers[output].is_judged_by_interval())
         return;
-    const rows::Question *question = judge->question;
-    const int j = question->measure_of[question->leaf->outputs[output].index];
-    const privacy::Bounds &bounds = *question->bounds[j];
-    const double average = released_pair(question, question->leaf->outputs[output].index, noisy).avg;
+    const privacy::Interval &range = judge->numbers[output].range;
     constexpr double share = 0.05, share_at_0 = 0.01, short_part = 0.01;
-    const bool is_share = bounds.low >= -1 && bounds.high <= 1, at_0 = std::fabs(average) <= width / 2;
-    const double right = !is_share ? 0 : at_0 ? share_at_0 : share;
-    const double noise = Max(is_share ? share : 0, short_part * (bounds.high - bounds.low));
+    const bool shares = is_share(judge, output), at_0 = interval.lower <= 0 && interval.upper >= 0;
+    const double right = !shares ? 0 : at_0 ? share_at_0 : share;
+    const double room = range.upper - range.lower, half = interval.upper / 2 - interval.lower / 2;
+    const double noise = Max(shares ? share : 0, short_part * room);
     Seen *seen = &judge->facts->judged.seen[output];
     seen->numbers++;
-    seen->noise += width > judge->numbers[output].room || (at_0 && width / 2 > noise) ? 1 : 0;
-    weigh(seen, 1, width / 2 > Max(coarse_part * std::fabs(average), right));
+    seen->noise += half > room / 4 || (at_0 && half > noise) ? 1 : 0;
+    weigh(seen, 1, half > Max(coarse_part * std::fabs(number), right));
 }
 
 // How much of a measure one person brings on average, at least: in the norm that it is clipped by, without what noise adds to that.

@@ -2,6 +2,7 @@
 // half-widths and declarations. Nothing here has seen a row.
 #pragma once
 
+#include "privacy/pair_release.hpp"
 #include "release/facts.hpp"
 
 namespace dp::release {
@@ -14,8 +15,8 @@ Judge *begin_judging(const rows::Question *question, const Terms &terms, const p
                      Facts *facts);
 // Counts a row, and returns whether it is shown.
 bool shows_row(Judge *judge, const privacy::int128 *noisy);
-// Notes how wide the interval of an average is, by its noisy coordinates.
-void note_average(Judge *judge, int output, double width, const privacy::int128 *noisy);
+// Notes an average, a spread or a number of two columns as it is printed, and its interval (accuracy.hpp).
+void note_interval(Judge *judge, int output, double number, const privacy::Interval &interval);
 // Writes what is known when the last row was counted.
 void end_judging(Judge *judge);
 

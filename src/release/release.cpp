@@ -139,21 +139,6 @@ static void add_noise(Writer *writer, const privacy::int128 *exact) {
         memcpy(writer->kept + writer->at++ * n, writer->noisy, sizeof(privacy::int128) * n);
 }
 
-namespace {
-struct Width {
-    double half; // seen from what is printed
-    double whole;
-};
-} // namespace
-
-// Says how far the interval of such a number reaches.
-static Width printed_width_of(const rows::Question *question, int aggregate, const privacy::int128 *noisy,
-                              const privacy::MeasureNoise &noise) {
-    const double number = real_number(question, aggregate, noisy);
-    const privacy::Interval interval = real_interval(question, aggregate, noisy, noise);
-    return Width{Max(interval.upper - number, number - interval.lower), interval.upper - interval.lower};
-}
-
 static Datum pair_value(const rows::Question *question, int i, const privacy::int128 *noisy) {
     const query::Aggregate &aggregate = question->leaf->aggregates[i];
     if (privacy::is_spread(aggregate.fn))
@@ -224,10 +209,12 @@ static void note_accuracy(const Writer *writer, int output) {
     privacy::Aggregate fn = question->leaf->aggregates[aggregate].fn;
     if (fn != privacy::Aggregate::avg && !privacy::is_spread(fn) && !privacy::is_joint(fn))
         return; // the same for every row, and known without one
-    const Width width = printed_width_of(question, aggregate, writer->noisy + rows::first_coordinate_of(question, j),
-                                         writer->plan->noise[j]);
-    note_average(writer->judge, output, width.whole, writer->noisy + rows::first_coordinate_of(question, j));
-    double halfwidth = width.half + rounding_of(average_decimals(question->decimals[aggregate]));
+    const privacy::int128 *noisy = writer->noisy + rows::first_coordinate_of(question, j);
+    const double number = real_number(question, aggregate, noisy);
+    const privacy::Interval interval = real_interval(question, aggregate, noisy, writer->plan->noise[j]);
+    note_interval(writer->judge, output, number, interval);
+    const double halfwidth = Max(interval.upper - number, number - interval.lower) +
+                             rounding_of(average_decimals(question->decimals[aggregate]));
     if (!(halfwidth <= writer->error95[output])) // NaN before the first row
         writer->error95[output] = halfwidth;
 }
