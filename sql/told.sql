@@ -230,6 +230,35 @@ SELECT count(*) > 0 AS t, count(*) FILTER (WHERE age > 30) > 0 AS f FROM shop.gu
 -- What it names can be asked, above what counts.
 SELECT people BETWEEN -5 AND 5 AS t FROM dp_query('SELECT count(*) FROM (SELECT guest_id, count(*) AS n FROM shop.visit_dp GROUP BY guest_id) t WHERE n > 50', max_rows => 100) AS (people bigint);
 SET ROLE regress_controller;
+SELECT dp_grant('shop.guest_dp', 'regress_reader', replay => '0'), dp_grant('shop.visit_dp', 'regress_reader', epsilon_min => 1);
+
+-- The same of counts and sums in a sub-SELECT beside others: in IN, a join, a window, a UNION and below another level, where keys say that a person
+-- has one row outside. What was told of the view counts as told. Not where nothing is counted, or what keys hold.
+\set again 'RESET ROLE; DISCARD ALL; LOAD ''dp_rdr''; SET dp_rdr.noise = show; SET ROLE regress_reader;'
+:again
+SELECT count(*) < 9 AS t FROM shop.guest_dp WHERE guest_id IN (SELECT guest_id FROM shop.visit_dp GROUP BY guest_id HAVING count(*) < 5);
+SELECT count(*) > 0 AS t FROM shop.visit_dp;
+:again
+SELECT sum(n) > 0 AS t FROM shop.guest_dp JOIN (SELECT guest_id, count(*) AS n FROM shop.visit_dp GROUP BY guest_id) t USING (guest_id);
+:again
+SELECT avg(n) > 0 AS t FROM (SELECT count(*) OVER (PARTITION BY guest_id) AS n, row_number() OVER (PARTITION BY guest_id ORDER BY day) AS r FROM shop.visit_dp) t WHERE r = 1;
+:again
+SELECT avg(n) > 0 AS t FROM (SELECT guest_id, count(DISTINCT day) AS n FROM (SELECT guest_id, day FROM shop.visit_dp UNION ALL SELECT guest_id, NULL::date FROM shop.guest_dp) u GROUP BY guest_id) t;
+:again
+SELECT max_n > 0 AS t FROM (SELECT avg(m) AS max_n FROM (SELECT guest_id, max(n) AS m FROM (SELECT guest_id, day, count(*) AS n FROM shop.visit_dp GROUP BY guest_id, day) d GROUP BY guest_id) t) t;
+:again
+SELECT count(*) > 0 AS t FROM shop.guest_dp WHERE guest_id IN (SELECT guest_id FROM shop.visit_dp GROUP BY guest_id HAVING min(day) > '2024-01-01');
+SELECT avg(n) > 0 AS t FROM (SELECT count(*) OVER (PARTITION BY guest_id) AS n FROM shop.guest_dp) t;
+SELECT sum(n) > 0 AS t FROM shop.guest_dp JOIN (SELECT guest_id, count(*) AS n FROM shop.guest_dp GROUP BY guest_id) t USING (guest_id);
+-- Of a join the query is of its only view with several rows; where there are two it names none, and the view alone is told of all the same.
+SELECT count(*) > 0 AS t FROM shop.visit_dp v JOIN shop.guest_dp g ON g.guest_id = v.guest_id;
+SELECT count(*) > 0 AS t FROM shop.visit_dp;
+:again
+SELECT count(*) > 0 AS t FROM shop.visit_dp v JOIN shop.visit_dp w ON w.guest_id = v.guest_id;
+SELECT count(*) > 0 AS t FROM shop.visit_dp v JOIN shop.visit_dp w ON w.guest_id = v.guest_id AND v.day <= w.day;
+SELECT count(*) > 0 AS t FROM shop.visit_dp;
+SELECT reason FROM dp_explain('SELECT sum(n) FROM shop.guest_dp JOIN (SELECT guest_id, count(*) AS n FROM shop.visit_dp GROUP BY guest_id) t USING (guest_id)');
+SET ROLE regress_controller;
 SELECT dp_set_contribution('shop.visit', max_rows => 10);
 
 -- Nobody can have more than what counts: refused before the charge, in HAVING, in WHERE and in FILTER. What can be is answered.

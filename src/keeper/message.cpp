@@ -82,7 +82,7 @@ template <class V> static void fields(V &visit, Facts &facts) {
           facts.of_people, facts.reached, facts.refinable, facts.uncharged, facts.noutputs);
     visit.list(facts.noutputs, facts.error95);
     visit.list(facts.noutputs, facts.judged.seen);
-    visit(facts.judged.rows, facts.judged.hidden, facts.judged.rank95, facts.judged.texts);
+    visit(facts.judged.rows, facts.judged.hidden, facts.judged.rank95, facts.judged.limited, facts.judged.texts);
 }
 
 } // namespace dp::release

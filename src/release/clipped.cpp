@@ -4,8 +4,6 @@
 
 #include "privacy/pair_release.hpp"
 
-#include "border/each.hpp"
-#include "query/aggregate_table.hpp"
 #include "rows/people_sources.hpp"
 #include "rows/texts.hpp"
 #include "rows/unit_checks.hpp"
@@ -26,26 +24,47 @@ const char *label(const rows::Question *question, int output) {
     return rows::expression_text(question, list_make1(question->leaf->aggregates[column.index].node));
 }
 
-// So many rows of one unit count, also below the aggregation that is asked for.
-static int rows_of_unit(const rows::Question *question) {
-    return rows::only_people(question) == nullptr ? question->units->max_rows : rows::rows_below(question);
+// So many rows of one unit count.
+static int most_rows(const rows::Question *question) {
+    return question->per_unit == nullptr ? question->units->max_rows : question->per_unit->max_rows;
 }
 
-// Returns the query that counts who has more rows in the view than count, and for that reads more of them. Empty where the view does not
-// show the unit, or several are read.
-static const char *query_of_clipped(const rows::Question *question) {
-    const rows::Question *below = rows::only_people(question) == nullptr ? question : rows::only_people(question);
-    const auto *unit = linitial_node(Var, below->units->values);
-    if (below->nsources > 1 || list_length(below->units->values) > 1 || below->sources[0].people != nullptr ||
-        unit->varno != below->leaf->sources[0].varno)
+// Finds the tables, at any depth, that bring several rows of a unit, and returns how many they are.
+static int find_several(const rows::Question *question, const rows::Source **found) {
+    int n = 0;
+    for (int i = 0; i < question->nsources; i++) {
+        const rows::Source &source = question->sources[i];
+        if (source.source->tested || source.settings == nullptr || source.settings->unit->keyed)
+            continue;
+        if (source.people != nullptr) {
+            n += find_several(source.people, found);
+            continue;
+        }
+        *found = &source;
+        n++;
+    }
+    return n;
+}
+
+// Returns the query that counts who has more rows than count in the only view with several of a person, and for that reads more of them;
+// and that view. Empty, and InvalidOid, where it does not show the unit, or there are several.
+static const char *query_of_clipped(const rows::Question *question, Oid *view) {
+    const rows::Source *source = nullptr;
+    *view = InvalidOid;
+    if (find_several(question, &source) != 1)
         return "";
-    const char *column = rows::column_name(below, query::column_number(unit));
-    if (get_attnum(question->leaf->view, column) == InvalidAttrNumber)
+    const catalog::UnitPath *path = source->settings->unit;
+    const char *column = path->direct && path->ncolumns == 1 && path->columns[0] > 0
+                             ? get_attname(source->relation, path->columns[0], true)
+                             : nullptr;
+    if (column == nullptr || get_attnum(source->source->relation, column) == InvalidAttrNumber)
         return "";
+    *view = source->source->relation;
     column = quote_identifier(column);
-    const int most = rows_of_unit(question);
+    const bool alone = question->nsources == 1 && source == question->sources;
+    const int most = alone || path->max_rows == 0 ? most_rows(question) : Min(most_rows(question), path->max_rows);
     const char *query = psprintf("SELECT count(*) FROM (SELECT %s, count(*) AS n FROM %s GROUP BY %s) t WHERE n > %d",
-                                 column, question->settings->view_name, column, most);
+                                 column, source->settings->view_name, column, most);
     return psprintf(": SELECT * FROM dp_query(%s, max_rows => %d) AS (people bigint)", quote_literal_cstr(query),
                     Min(most, catalog::max_declared_rows / 2) * 2);
 }
@@ -56,6 +75,7 @@ const char *clipped_text(const rows::Question *question, int output) {
     const int j = question->measure_of[column.index];
     const privacy::Measure &measure = (*question->measures)[j];
     const char *unit = rows::unit_text(units->path);
+    Oid view;
     if (measure.kind == privacy::MeasureKind::sum)
         return psprintf("clipped: of each unit (%s) sizes of up to %s count in %s, and many may have more", unit,
                         about(std::ldexp(static_cast<double>(measure.sensitivity),
@@ -64,9 +84,9 @@ const char *clipped_text(const rows::Question *question, int output) {
     if (measure.norm == privacy::Norm::groups && question->rows_per_group < units->max_rows)
         return psprintf("clipped: of each unit (%s) %d rows count at most, and fewer of many in one group (%d); many may "
                         "have more%s",
-                        unit, units->max_rows, question->rows_per_group, query_of_clipped(question));
+                        unit, units->max_rows, question->rows_per_group, query_of_clipped(question, &view));
     return psprintf("clipped: of each unit (%s) %d rows count at most, and many may have more%s", unit, units->max_rows,
-                    query_of_clipped(question));
+                    query_of_clipped(question, &view));
 }
 
 // Whether an output would be another one if more of a unit counted: all but people who are in few groups.
@@ -77,17 +97,6 @@ static bool has_limit(const rows::Question *question, int output) {
     const rows::Units *units = question->units;
     return !(*question->measures)[question->measure_of[column.index]].of_units ||
            (!units->one_group && !question->thresholded && units->max_groups < question->ngroups);
-}
-
-// Whether the rows of one person are counted or added up below the aggregation.
-static bool counts_below(const rows::Question *question) {
-    for (auto *call : border::each<Aggref>(rows::only_people(question)->leaf->per_unit->columns)) {
-        const query::UnitAggregate fn = query::unit_aggregate(call);
-        if (fn == query::UnitAggregate::count_rows || fn == query::UnitAggregate::count ||
-            fn == query::UnitAggregate::count_values || fn == query::UnitAggregate::sum)
-            return true;
-    }
-    return false;
 }
 
 bool has_exact_limit(const rows::Question *question) {
@@ -106,22 +115,20 @@ bool has_exact_limit(const rows::Question *question) {
     return true;
 }
 
-const char *limit_text(const rows::Question *question) {
+const char *limit_text(const rows::Question *question, Oid *view) {
     const rows::Units *units = question->units;
     const query::Limits &asked = question->leaf->limits;
-    if (units == nullptr || has_exact_limit(question) ||
-        (!asked.by_setting && (asked.max_rows > 0 || asked.max_groups > 0)))
+    *view = InvalidOid;
+    if (units == nullptr || (!asked.by_setting && (asked.max_rows > 0 || asked.max_groups > 0)))
         return nullptr;
-    const bool people = rows::only_people(question) != nullptr;
-    const bool several = units->joined == nullptr ? !units->path->keyed : rows_of_unit(question) > 1;
-    bool limits = people && several && counts_below(question);
-    for (int i = 0; i < question->leaf->noutputs && !people; i++)
+    bool limits = false;
+    for (int i = 0; i < question->leaf->noutputs && !has_exact_limit(question); i++)
         limits = limits || (units->clipped && !units->single && has_limit(question, i));
-    return limits
-               ? psprintf("perhaps clipped: of each unit (%s) %d rows count at most, and whether many have more does "
-                          "not follow from the answer%s",
-                          rows::unit_text(units->path), rows_of_unit(question), query_of_clipped(question))
-               : nullptr;
+    const rows::Question *of = limits ? question : rows::stopped_below(question);
+    return of == nullptr ? nullptr
+                         : psprintf("perhaps clipped: of each unit (%s) %d rows count at most, and whether many have "
+                                    "more does not follow from the answer%s",
+                                    rows::unit_text(of->units->path), most_rows(of), query_of_clipped(of, view));
 }
 
 const char *quotient_text(const rows::Question *question) {

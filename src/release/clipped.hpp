@@ -16,7 +16,7 @@ const char *quotient_text(const rows::Question *question);
 // Tells whether keys and counted rows of public tables say that nobody has more rows than count.
 bool has_exact_limit(const rows::Question *question);
 // Says that a limit may clip. How much it does follows from no number of an answer, as few people may have most of the rows. Null: the
-// limit was passed, or clips nothing.
-const char *limit_text(const rows::Question *question);
+// limit was passed, or clips nothing. view: whose rows tell, by the query that it names; InvalidOid: it names none.
+const char *limit_text(const rows::Question *question, Oid *view);
 
 } // namespace dp::release

@@ -63,6 +63,7 @@ struct Judged {
     Seen *seen;                  // of each output; null: nothing is judged
     int64 rows, hidden;          // before dp_rdr.noise left some out, and those
     double rank95;               // of min, max and percentiles; 0: not known, or none
+    Oid limited;                 // the view whose limit may clip (release/clipped); InvalidOid: not one alone
     const char *texts[nnotices]; // null: there is nothing to say
 };
 

@@ -226,7 +226,7 @@ Judge *begin_judging(const rows::Question *question, const Terms &terms, const p
     facts->judged.texts[notice_null] = null_text(question);
     facts->judged.texts[notice_beyond] = question->beyond;
     facts->judged.texts[notice_quotient] = quotient_text(question);
-    facts->judged.texts[notice_limit] = limit_text(question);
+    facts->judged.texts[notice_limit] = limit_text(question, &facts->judged.limited);
     judge->numbers = static_cast<Number *>(palloc0(sizeof(Number) * (leaf->noutputs + 1)));
     for (int i = 0; i < leaf->noutputs; i++)
         judge->numbers[i] = describe(question, plan, means, *facts, i);

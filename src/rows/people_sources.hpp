@@ -26,6 +26,10 @@ List *tables_of(const Question *question);
 const Question *only_people(const Question *question);
 // How many rows of a person the counts and sums of its sub-SELECTs stop at: the most, of them and of the question itself if it is one.
 int rows_below(const Question *question);
+// Tells whether a unit may have more rows than count: keys, and the rows of public tables, do not say that none has.
+bool may_exceed_limit(const Question *question);
+// Returns a sub-SELECT, at any depth, whose counts or sums of a person's rows may stop short of all of them; null: there is none.
+const Question *stopped_below(const Question *question);
 
 // Where a column of it lies (rows/aggregate_arguments), and its groups (rows/key_domains); false: they do not follow.
 query::Range range_of_people(const Source &source, AttrNumber column);

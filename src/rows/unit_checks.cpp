@@ -298,7 +298,13 @@ const char *clipping_text(const Question *question, privacy::Mechanism mechanism
     const char *clipped = rows == nullptr ? nullptr : clipped_totals(question, rows);
     const char *useless =
         clipped == nullptr || only_people(question) != nullptr ? nullptr : useless_limit(question, mechanism);
-    return useless == nullptr ? clipped : psprintf("%s; %s", clipped, useless);
+    if (useless != nullptr)
+        clipped = psprintf("%s; %s", clipped, useless);
+    const Question *below = only_people(question) != nullptr ? nullptr : stopped_below(question);
+    return below == nullptr ? clipped
+                            : psprintf("%s%scounts and sums of a person's rows in a sub-SELECT stop at those of %d rows",
+                                       clipped == nullptr ? "" : clipped, clipped == nullptr ? "" : "; ",
+                                       below->per_unit->max_rows);
 }
 
 // Keys that nobody declared are an answer in themselves; declared ones are public.

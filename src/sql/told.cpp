@@ -119,9 +119,9 @@ static void say_hidden(const query::Leaf *leaf, const release::Judged &judged, q
         add(said, "dp_rdr.noise = hide left out nothing: the statement aggregates or joins the answer");
 }
 
-// Tells of a view's limit once, whatever is asked of it.
-static void say_limit(Oid view, const char *text, Said *said) {
-    said->told = told_of(view);
+// Tells of a view's limit once, whatever is asked of it; apart from that where several are read, and no query tells.
+static void say_limit(const query::Leaf *leaf, Oid view, const char *text, Said *said) {
+    said->told = told_of(OidIsValid(view) ? view : uint64{leaf->view} << 32);
     said->always = false;
     say(said, release::notice_limit, text);
 }
@@ -142,7 +142,7 @@ void tell(const query::Leaf *leaf, const release::Facts &facts, query::Use use) 
         say(&said, static_cast<release::Notice>(i), judged.texts[i]);
     say(&said, release::notice_dates, text_of_dates(query::style_of_dates(leaf->query)));
     say_hidden(leaf, judged, use, &said);
-    say_limit(leaf->view, judged.texts[release::notice_limit], &said);
+    say_limit(leaf, judged.limited, judged.texts[release::notice_limit], &said);
     const bool hides = leaf->nkeys > 0 && !facts.thresholded && use != query::Use::computed;
     if (said.text.len > 0)
         ereport(NOTICE, (errmsg("%s", said.text.data),
