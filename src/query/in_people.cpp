@@ -141,23 +141,7 @@ struct Tests {
 };
 } // namespace
 
-// Whether a column of a level is NULL in no row that counts: the table has none there, or one of the conditions leaves it out.
-static bool has_no_null(const Level *level, Node *column) {
-    const FacadeColumn of = find_column(level, column);
-    if (of.entry == nullptr)
-        return false;
-    for (auto *one : border::each<NullTest>(conjuncts_of(level->query->jointree->quals)))
-        if (IsA(one, NullTest) && one->nulltesttype == IS_NOT_NULL && equal(one->arg, column))
-            return true;
-    const Oid table = catalog::table_of_facade(of.view);
-    HeapTuple tuple = SearchSysCacheAttName(table, get_attname(of.view, of.attno, false));
-    if (!HeapTupleIsValid(tuple))
-        return false;
-    const bool never = reinterpret_cast<Form_pg_attribute>(GETSTRUCT(tuple))->attnotnull;
-    ReleaseSysCache(tuple);
-    return never;
-}
-
+// Whether an entry stands on a nullable side of an outer join.
 static bool is_nullable_side(Node *tree, int varno, bool nullable) {
     if (IsA(tree, RangeTblRef))
         return nullable && castNode(RangeTblRef, tree)->rtindex == varno;
@@ -170,6 +154,39 @@ static bool is_nullable_side(Node *tree, int varno, bool nullable) {
     const auto *join = castNode(JoinExpr, tree);
     return is_nullable_side(join->larg, varno, nullable || join->jointype == JOIN_RIGHT || join->jointype == JOIN_FULL) ||
            is_nullable_side(join->rarg, varno, nullable || join->jointype == JOIN_LEFT || join->jointype == JOIN_FULL);
+}
+
+// Whether a column of a restricted view is one that the table declares NOT NULL.
+static bool is_never_null(Oid view, AttrNumber attno) {
+    HeapTuple tuple = SearchSysCacheAttName(catalog::table_of_facade(view), get_attname(view, attno, false));
+    if (!HeapTupleIsValid(tuple))
+        return false;
+    const bool never = reinterpret_cast<Form_pg_attribute>(GETSTRUCT(tuple))->attnotnull;
+    ReleaseSysCache(tuple);
+    return never;
+}
+
+// Whether a column of a level is NULL in no row that counts: the table has none there, or one of the conditions leaves it out.
+static bool has_no_null(const Level *level, Node *column) {
+    column = without_equal_relabelings(column);
+    if (!IsA(column, Var) || castNode(Var, column)->varlevelsup != 0 || castNode(Var, column)->varattno <= 0 ||
+        level->query->setOperations != nullptr)
+        return false;
+    for (auto *one : border::each<NullTest>(conjuncts_of(level->query->jointree->quals)))
+        if (IsA(one, NullTest) && one->nulltesttype == IS_NOT_NULL && equal(one->arg, column))
+            return true;
+    const auto *var = castNode(Var, column);
+    const RangeTblEntry *entry = rt_fetch(var->varno, level->query->rtable);
+    if (entry->rtekind == RTE_JOIN)
+        return has_no_null(level, static_cast<Node *>(list_nth(entry->joinaliasvars, var->varattno - 1)));
+    if (is_nullable_side(reinterpret_cast<Node *>(level->query->jointree), var->varno, false))
+        return false;
+    const Oid view = catalog::expanded_facade(entry);
+    if (OidIsValid(view))
+        return is_never_null(view, var->varattno);
+    const Level below = query_of(entry, level);
+    const TargetEntry *target = below.query == nullptr ? nullptr : get_tle_by_resno(below.query->targetList, var->varattno);
+    return target != nullptr && has_no_null(&below, reinterpret_cast<Node *>(target->expr));
 }
 
 // Whether a column says whose a row is: that of nobody does not count.

@@ -74,6 +74,22 @@ static List *grouped_columns(const Question *question, const List *keys) {
     return columns;
 }
 
+// Whether columns of a step hold the unit's values: those that refer to the columns of the parent which are the unit.
+static bool hold_unit(const Source &source, const List *grouped) {
+    const catalog::UnitPath *path = source.settings->unit;
+    if (path->direct || path->parent == nullptr || !path->parent->direct)
+        return false;
+    int found = 0;
+    for (int i = 0; i < path->ncolumns; i++) {
+        const AttrNumber attno = get_attnum(source.source->relation, path->names[i]);
+        for (int j = 0; j < path->parent->ncolumns; j++)
+            if (strcmp(path->key_names[i], path->parent->names[j]) == 0 &&
+                list_member_int(grouped, query::column_number(source.source->varno, attno)))
+                found++;
+    }
+    return found == path->parent->ncolumns;
+}
+
 // Whether the keys tell a unit from all others, or lead to one: the columns that it is found by are among them.
 static bool groups_are_units(const Question *question, const List *keys, const Source &source) {
     const catalog::UnitPath *path = source.settings == nullptr ? nullptr : source.settings->unit;
@@ -85,7 +101,7 @@ static bool groups_are_units(const Question *question, const List *keys, const S
             source.people != nullptr ? path->columns[i] : get_attnum(source.source->relation, path->names[i]);
         of_unit = list_append_unique_int(of_unit, query::column_number(source.source->varno, attno));
     }
-    return list_difference_int(of_unit, grouped) == NIL;
+    return list_difference_int(of_unit, grouped) == NIL || (source.people == nullptr && hold_unit(source, grouped));
 }
 
 // Whether the keys are a key of the table: of one row each, and so of one person. Where a column is NULL there may be many.
