@@ -112,7 +112,7 @@ sub fill
 
 sub words { return join ' || ', @_ }
 
-my $header = words(map { "int8send($_)" } 0, 0, 1, 0, 0, 1, 20261123);
+my $header = words(map { "int8send($_)" } 0, 0, 1, 0, 0, 1, 20261123, 0);
 sub spec
 {
 	my ($kind, $lattice, $bytes) = @_;
@@ -232,7 +232,7 @@ for my $mechanism ([ 0, 'chooser' ], [ 1, 'spreader' ])
 		($noise) = $points =~ m{\+ ([\d.e+-]+)::double precision\) / [\d.e+-]+::double precision\)\) \* 1073741824::};
 		$least = int(sqrt($noise / (3 + $noise)) * $one + 0.5);
 	}
-	my $spec = words(map({ "int8send($_)" } 0, 0, 3, 1, $gaussian, 1, 20261123),
+	my $spec = words(map({ "int8send($_)" } 0, 0, 3, 1, $gaussian, 1, 20261123, 0),
 		map({ "int8send($_)" } 0, 0, 1, 0), 'float8send(1)', "decode(repeat('00', 56), 'hex')",
 		map({ "int8send($_)" } 1, 0, 1, 0), 'float8send(671088640)', 'float8send(8388608)', 'int8send(-167772160)', 'int8send(671088640)', "decode(repeat('00', 32), 'hex')",
 		map({ "int8send($_)" } 0, 0, 1, 0), 'float8send(1)', "decode(repeat('00', 56), 'hex')",

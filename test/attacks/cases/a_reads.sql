@@ -272,7 +272,6 @@ SELECT percentile_disc(1) WITHIN GROUP (ORDER BY note) FROM person_dp
 SELECT percentile_disc(0.5) WITHIN GROUP (ORDER BY person_dp) FROM person_dp
 SELECT percentile_cont(1) WITHIN GROUP (ORDER BY age(seen, born)) FROM person_dp
 SELECT max(age(seen)) FROM person_dp
-SELECT city, max(salary) FROM person_dp GROUP BY city
 SELECT dp_high(max(salary)) FROM person_dp
 SELECT every(age < 90) FROM person_dp
 SELECT bit_xor(age) FROM person_dp

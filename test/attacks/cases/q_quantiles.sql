@@ -2,6 +2,7 @@
 -- 90, salary 73197319, height NaN, rate Infinity, beyond the bounds of the others.
 
 -- A20 SHAPE
+SELECT city, max(salary) FROM person_dp GROUP BY city
 SELECT max(salary) FROM person_dp
 SELECT min(salary), max(age) FROM person_dp
 SELECT max(height) FROM person_dp
