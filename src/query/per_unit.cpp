@@ -223,12 +223,10 @@ static void read_keys(Leaf *leaf, const Query *below, ParseState *source) {
 
 // By the default order of its type: another one may be somebody's.
 static void check_order(const SortGroupClause *clause, Node *expression, ParseState *source) {
-    Oid family, type;
-    int16 strategy;
     check_key_type(expression, source);
-    const bool known = get_ordering_op_properties(clause->sortop, &family, &type, &strategy);
-    refuse_if(!known || family != lookup_type_cache(exprType(expression), TYPECACHE_BTREE_OPFAMILY)->btree_opf,
-              "ORDER BY ... USING", "Write ASC or DESC.", source, exprLocation(expression));
+    const TypeCacheEntry *type = lookup_type_cache(exprType(expression), TYPECACHE_LT_OPR | TYPECACHE_GT_OPR);
+    refuse_if(clause->sortop != type->lt_opr && clause->sortop != type->gt_opr, "ORDER BY ... USING", "Write ASC or DESC.", source,
+              exprLocation(expression));
 }
 
 // Returns the place of the window that a call needs. Of a whole partition its order says nothing.

@@ -264,7 +264,8 @@ void refuse_unprotected(const Query *query) {
     refuse_state("the query does not read a restricted view", "Query a view that was made with dp_protect().");
 }
 
-void run_as_asked(PlannedStmt *plan, const char *text, DestReceiver *receiver) {
+// Executes a planned statement with the rights of the caller.
+static void run_planned(PlannedStmt *plan, const char *text, DestReceiver *receiver) {
     PushActiveSnapshot(GetActiveSnapshot());
     QueryDesc *desc = CreateQueryDesc(plan, text, GetActiveSnapshot(), InvalidSnapshot, receiver, nullptr, nullptr, 0);
     ExecutorStart(desc, 0);
@@ -281,7 +282,11 @@ static void execute(PlannedStmt *plan, const char *text, ReturnSetInfo *result) 
     DestReceiver *receiver = CreateDestReceiver(DestTuplestore);
     SetTuplestoreDestReceiverParams(receiver, result->setResult, result->econtext->ecxt_per_query_memory, false,
                                     result->setDesc, "the declared columns do not match those of the query");
-    run_as_asked(plan, text, receiver);
+    run_planned(plan, text, receiver);
+}
+
+void run_as_asked(Query *query, const char *text, DestReceiver *receiver) {
+    run_planned(pg_plan_query(query, text, 0, nullptr), text, receiver);
 }
 
 Query *rewrite_views(const char *text) {

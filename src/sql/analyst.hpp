@@ -27,7 +27,7 @@ Query *rewrite_views(const char *text);
 [[noreturn]] void refuse_unprotected(const Query *query);
 
 // Executes a statement of the caller's own with his rights, and with the hooks of other extensions. text: of it, for these.
-void run_as_asked(PlannedStmt *plan, const char *text, DestReceiver *receiver);
+void run_as_asked(Query *query, const char *text, DestReceiver *receiver);
 
 // NOTICE where an answer is less accurate than asked for: what stopped it is a function of what was answered, and public.
 void tell_short(const release::Reached &reached);

@@ -77,7 +77,7 @@ bool evaluate_arguments(const Query *around, const List *arguments, release::Ask
     };
     const char *text = debug_query_string == nullptr ? "" : debug_query_string;
     const rows::TakeRow call = [](void *context, TupleTableSlot *row) { (*static_cast<decltype(take) *>(context))(row); };
-    run_as_asked(pg_plan_query(query, text, 0, nullptr), text, rows::taker_of(call, &take));
+    run_as_asked(query, text, rows::taker_of(call, &take));
     return true;
 }
 
