@@ -32,8 +32,15 @@ void flatten_all_grouping(Query *query) {
     flatten_walker(reinterpret_cast<Node *>(query), nullptr);
 }
 
+Node *grouped_by(const RangeTblEntry *entry, AttrNumber attno) {
+    return entry->rtekind == RTE_GROUP ? static_cast<Node *>(list_nth(entry->groupexprs, attno - 1)) : nullptr;
+}
+
 #else
 
+Node *grouped_by(const RangeTblEntry *, AttrNumber) {
+    return nullptr;
+}
 void flatten_grouping(Query *) {}
 void flatten_all_grouping(Query *) {}
 

@@ -8,6 +8,8 @@ namespace dp::border {
 
 // One level, in place. Not for one with grouping sets that the planner will see: there a key is not its expression.
 void flatten_grouping(Query *level);
+// Returns the expression that a column of the entry of a grouping stands for; null: it is another entry.
+Node *grouped_by(const RangeTblEntry *entry, AttrNumber attno);
 // All levels, for what is deparsed and parsed anew.
 void flatten_all_grouping(Query *query);
 

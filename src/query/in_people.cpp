@@ -179,6 +179,8 @@ static bool has_no_null(const Level *level, Node *column) {
     const RangeTblEntry *entry = rt_fetch(var->varno, level->query->rtable);
     if (entry->rtekind == RTE_JOIN)
         return has_no_null(level, static_cast<Node *>(list_nth(entry->joinaliasvars, var->varattno - 1)));
+    if (Node *key = border::grouped_by(entry, var->varattno))
+        return has_no_null(level, key);
     if (is_nullable_side(reinterpret_cast<Node *>(level->query->jointree), var->varno, false))
         return false;
     const Oid view = catalog::expanded_facade(entry);

@@ -51,6 +51,8 @@ FacadeColumn find_column(const Level *level, Node *node) {
     const RangeTblEntry *entry = rt_fetch(var->varno, level->query->rtable);
     if (entry->rtekind == RTE_JOIN)
         return find_column(level, static_cast<Node *>(list_nth(entry->joinaliasvars, var->varattno - 1)));
+    if (Node *key = border::grouped_by(entry, var->varattno))
+        return find_column(level, key);
     Oid view = catalog::expanded_facade(entry);
     return OidIsValid(view) ? FacadeColumn{entry, view, var->varattno} : find_below(level, entry, var->varattno);
 }
