@@ -48,7 +48,6 @@ finder> SELECT author, count(*) FROM letter_dp GROUP BY author
 finder> SELECT pid, ward, count(*) FROM visit_dp GROUP BY pid, ward
 SELECT count(DISTINCT (pid, ward)) FROM visit_dp
 SELECT sum(DISTINCT cost) FROM visit_dp
-SELECT count(*) FROM visit_dp WHERE pid NOT IN (SELECT pid FROM patient_dp)
 
 -- How much of a person counts, is the analyst's to say within what is possible.
 -- D14 REFUSE 22023
@@ -76,9 +75,7 @@ SELECT * FROM dp_query('SELECT count(*), sum(cost) FROM bill_dp', max_rows => 1)
 
 -- A selection asks what a row changes.
 -- D14 REFUSE 0A000
-selector> SELECT count(*) FROM visit_dp
 selector> SELECT sum(cost), avg(cost) FROM visit_dp
-selector> SELECT count(*), count(DISTINCT author) FROM letter_dp
 
 -- D14 SHAPE
 selector> SELECT count(*) FROM patient_dp
@@ -160,7 +157,6 @@ SELECT count(*) FROM patient_dp p NATURAL JOIN bill_dp b
 SELECT count(*) FROM patient_dp p JOIN letter_dp l ON l.cost = p.pid
 SELECT count(*) FROM patient_dp p JOIN person_dp q ON q.id = p.pid
 SELECT count(*) FROM patient_dp p JOIN LATERAL (SELECT * FROM visit_dp v WHERE v.pid = p.pid) v ON v.pid = p.pid
-selector> SELECT count(*) FROM patient_dp p JOIN visit_dp v ON v.pid = p.pid
 
 -- Policies that differ, one for each view.
 -- D01 REFUSE 55000
@@ -223,7 +219,6 @@ SELECT count(*) FROM (SELECT v.pid, count(*) FROM patient_dp p LEFT JOIN visit_d
 SELECT count(*) FROM (SELECT v.pid, count(*) AS n FROM visit_dp v JOIN visit_dp w ON v.ward = w.ward GROUP BY v.pid) t
 SELECT (SELECT count(*) FROM (SELECT pid, sum(floor) AS x FROM visit_dp GROUP BY pid) t) FROM ward_name
 SELECT (SELECT count(*) FROM (SELECT pid, count(*) + floor AS x FROM visit_dp GROUP BY pid) t WHERE x > 3) FROM ward_name
-selector> SELECT count(*) FROM (SELECT pid, count(*) AS n FROM visit_dp GROUP BY pid) t
 
 -- What the text of a leaf may read is no more than before.
 -- A29 REFUSE 0A000|55000|42501
@@ -264,3 +259,10 @@ SELECT max(pid) FROM (SELECT pid, count(*) AS n FROM visit_dp GROUP BY pid) t
 
 -- D14 REFUSE 22023
 SELECT count(*) FROM (SELECT pid, count(*) AS n FROM visit_dp GROUP BY pid) t WHERE n > (SELECT max(floor) FROM ward_name)
+
+-- D14 SHAPE
+SELECT count(*) FROM visit_dp WHERE pid NOT IN (SELECT pid FROM patient_dp)
+selector> SELECT count(*) FROM visit_dp
+selector> SELECT count(*), count(DISTINCT author) FROM letter_dp
+selector> SELECT count(*) FROM patient_dp p JOIN visit_dp v ON v.pid = p.pid
+selector> SELECT count(*) FROM (SELECT pid, count(*) AS n FROM visit_dp GROUP BY pid) t

@@ -2,7 +2,6 @@
 -- 90, salary 73197319, height NaN, rate Infinity, beyond the bounds of the others.
 
 -- A20 SHAPE
-SELECT city, max(salary) FROM person_dp GROUP BY city
 SELECT max(salary) FROM person_dp
 SELECT min(salary), max(age) FROM person_dp
 SELECT max(height) FROM person_dp
@@ -35,3 +34,6 @@ SELECT percentile_disc(age / 100.0) WITHIN GROUP (ORDER BY salary) FROM person_d
 SELECT max(cost), max(price) FROM visit_dp
 SELECT percentile_disc(2) WITHIN GROUP (ORDER BY salary) FROM person_dp
 SELECT percentile_disc(NULL) WITHIN GROUP (ORDER BY salary) FROM person_dp
+
+-- A20 REFUSE 55000
+SELECT city, max(salary) FROM person_dp GROUP BY city
