@@ -170,7 +170,7 @@ static bool is_never_null(Oid view, AttrNumber attno) {
 static bool has_no_null(const Level *level, Node *column) {
     column = without_equal_relabelings(column);
     if (!IsA(column, Var) || castNode(Var, column)->varlevelsup != 0 || castNode(Var, column)->varattno <= 0 ||
-        level->query->setOperations != nullptr)
+        level->query->setOperations != nullptr || level->query->groupingSets != NIL)
         return false;
     for (auto *one : border::each<NullTest>(conjuncts_of(level->query->jointree->quals)))
         if (IsA(one, NullTest) && one->nulltesttype == IS_NOT_NULL && equal(one->arg, column))

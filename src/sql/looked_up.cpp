@@ -37,7 +37,7 @@ static bool is_harmless_entry(const RangeTblEntry *entry) {
     if (entry->rtekind != RTE_RELATION)
         return entry->rtekind != RTE_TABLEFUNC && entry->rtekind != RTE_NAMEDTUPLESTORE;
     bool harmless = entry->tablesample == nullptr;
-    for (Oid table : border::each_oid(find_all_inheritors(entry->relid, NoLock, nullptr)))
+    for (Oid table : border::each_oid(find_all_inheritors(entry->relid, AccessShareLock, nullptr)))
         harmless = harmless && is_harmless(table);
     return harmless;
 }
